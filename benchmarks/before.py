@@ -62,12 +62,12 @@ before = held()
 live = crawl(folder / "crawl", group=100)
 live.seed([url(0)])
 n = 1
-while live.waiting < 20 * size:
+while getattr(live, "inspect", live).waiting < 20 * size:
     (page,) = live.take()
     live.fetched(page, [url(n + j) for j in range(100)])
     n += 100
 gc.collect()
-print(json.dumps({"memory": (held() - before) / live.waiting}))
+print(json.dumps({"memory": (held() - before) / getattr(live, "inspect", live).waiting}))
 """
 CRAWLED = """
 live = crawl(folder / "crawl", group=1000)

@@ -31,8 +31,8 @@ PANELS = ("status", "next", "hosts", "errors", "history", "scores", "coverage", 
 def grow(crawl: Crawl, pages: int) -> None:
     draw = random.Random(1)
     crawl.seed(["http://h0.example/"])
-    while crawl.known < pages:
-        first = crawl.known
+    while crawl.inspect.known < pages:
+        first = crawl.inspect.known
         urls = crawl.take(20)
         for at, url in enumerate(urls):
             numbers = range(first + at * LINKS, first + (at + 1) * LINKS)
@@ -70,7 +70,7 @@ def main(pages: int) -> None:
     with tempfile.TemporaryDirectory() as folder, Crawls(Path(folder) / "crawls", "surf", FREE) as crawls:
         crawl = crawls.get_or_start()
         grow(crawl, pages)
-        print(f"{crawl.known:,} pages known, {crawl.waiting:,} wait; time of the processor for one read:")
+        print(f"{crawl.inspect.known:,} pages known, {crawl.inspect.waiting:,} wait; time of the processor for one read:")
         held(crawl)
         alone = fetched_per_s(crawl)
         with http_server(crawls, port=0) as server:

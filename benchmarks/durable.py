@@ -60,12 +60,12 @@ before = rss()
 crawl = Crawl(parse(spec), folder, group=100)
 crawl.seed([url(0)])
 n = 1
-while crawl.waiting < urls:
+while crawl.inspect.waiting < urls:
     (page,) = crawl.take()
     crawl.fetched(page, [url(n + j) for j in range(100)])
     n += 100
 gc.collect()
-print(json.dumps({"bytes": (rss() - before) / crawl.waiting, "waiting": crawl.waiting}))
+print(json.dumps({"bytes": (rss() - before) / crawl.inspect.waiting, "waiting": crawl.inspect.waiting}))
 """
 SCRAPY_MEMORY = """
 import gc, json, sys
@@ -89,10 +89,10 @@ print(json.dumps({"bytes": (rss() - before) / int(sys.argv[1])}))
 LONG = """
 import sys
 from pathlib import Path
-from frontrank.crawl import crawl as c, live
+from frontrank.crawl import crawl as c, recorder
 from frontrank.orderings.registry import parse
 def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
-live.SNAPSHOT_WORK = live.SNAPSHOT_S = 10**9
+recorder.SNAPSHOT_WORK = recorder.SNAPSHOT_S = 10**9
 crawl = c.Crawl(parse("fpr"), Path(sys.argv[1]), group=1000)
 crawl.seed([url(0)])
 known = 1
@@ -111,9 +111,10 @@ from frontrank.crawl.crawl import Crawl
 begun = time.perf_counter()
 crawl = Crawl.recover(sys.argv[1])
 taken = crawl.take()
-print(json.dumps({"seconds": time.perf_counter() - begun, "known": crawl.known, "fetched": crawl.fetched_count}))
+seconds, shown = time.perf_counter() - begun, crawl.inspect
+print(json.dumps({"seconds": seconds, "known": shown.known, "fetched": shown.fetched_count}))
 crawl.fetched(taken[0])
-crawl.snapshot_seq -= 1000
+crawl._recorder.snapshot_seq -= 1000
 crawl.close() if len(sys.argv) > 2 else crawl.abandon()
 """
 

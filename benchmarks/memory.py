@@ -62,12 +62,12 @@ before = rss()
 crawl = Crawl(parse(spec), folder, group=100)
 crawl.seed([url(0)])
 n = 1
-while crawl.waiting < urls:
+while crawl.inspect.waiting < urls:
     (page,) = crawl.take()
     crawl.fetched(page, [url(n + j) for j in range(100)], title="a title", text="an article about something")
     n += 100
 gc.collect()
-print((rss() - before) / crawl.waiting)
+print((rss() - before) / crawl.inspect.waiting)
 crawl.abandon()
 """
 KNOWN = """
@@ -85,7 +85,7 @@ if what == "crawl":
     crawl = Crawl(parse(sys.argv[4]), folder, group=1000)
     crawl.seed([url(0)])
     n = 1
-    while crawl.known < pages:
+    while crawl.inspect.known < pages:
         taken = crawl.take(10)
         with crawl.together():
             for page in taken:
@@ -98,11 +98,11 @@ held, peak = status("RssAnon") - before, status("VmHWM")
 begun = time.perf_counter()
 if what == "crawl":
     crawl.sync()
-    best = crawl.next(5)
+    best = crawl.inspect.next(5)
     crawl.close()
 else:
-    best = crawl.next(5)
-told = {"seconds": seconds, "bytes": held / crawl.known, "peak": peak, "known": crawl.known}
+    best = crawl.inspect.next(5)
+told = {"seconds": seconds, "bytes": held / crawl.inspect.known, "peak": peak, "known": crawl.inspect.known}
 print(json.dumps({**told, "best": list(map(str, best))}))
 crawl.abandon() if what != "crawl" else None
 """

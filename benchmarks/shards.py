@@ -64,7 +64,7 @@ def _cut(web: Web, spec: str, seeds: list[int], shard: np.ndarray) -> list[int]:
                     if other == at:
                         told.fetched(url, links)
                     elif links:
-                        told.fetched_page(told.page(url), [told.page(link) for link in links], any_state=True)
+                        told.fetched(told.intern(url), [told.intern(link) for link in links], any_state=True)
     return order
 
 

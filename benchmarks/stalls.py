@@ -43,7 +43,7 @@ def timed(verb, *given):
     made = getattr(crawl, verb)(*given)
     took[verb].extend((time.perf_counter() - begun, time.thread_time() - spent))
     return made
-while crawl.known < known:
+while crawl.inspect.known < known:
     out += timed("take", 1 + (len(out) < 16))  # up to 16 pages are in flight
     if not out:
         continue
@@ -85,7 +85,7 @@ begun, spent = time.perf_counter(), time.process_time()
 crawl = Crawl.recover(sys.argv[1])
 taken = crawl.take()
 took = {"seconds": time.perf_counter() - begun, "cpu": time.process_time() - spent}
-print(json.dumps({**took, "known": crawl.known, "tail": crawl.log.seq - crawl.snapshot_seq}))
+print(json.dumps({**took, "known": crawl.inspect.known, "tail": crawl.state.log.seq - crawl.inspect.snapshot_seq}))
 crawl.abandon()
 """
 

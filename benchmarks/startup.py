@@ -67,7 +67,7 @@ def first_commands() -> list[Result]:
 
 def waiting(crawl: Path) -> str:
     with Crawl.recover(crawl, read_only=True) as read:
-        return str(read.next(1)[0]["url"])
+        return str(read.inspect.next(1)[0]["url"])
 
 
 @contextmanager

@@ -97,38 +97,46 @@ def crawled(spec: str, end: str, folder: Path) -> None:
     crawl = Crawl(spec, folder.with_name("at work"), politeness=ways, clock=lambda: 1e9, sync_s=60.0, notes={"mine": 7})
     crawl.seed([url(0), url(3)], now=1e9)
     drive(crawl, PAGES // 2, 1e9)
-    crawl.limit_host("h1.example", delay_s=3.0, now=1e9)
+    crawl.control.limit_host("h1.example", delay_s=3.0, now=1e9)
     crawl.discover(url(1000), now=1e9 + 40)
-    crawl.page(url(2000), 77)
+    crawl.intern(url(2000), 77)
     if end == "closed":
         drive(crawl, PAGES // 2, 1e9 + 50)
         crawl.snapshot()
         crawl.close()
-        shutil.copytree(crawl.log.folder or "", folder)
+        shutil.copytree(crawl.state.log.folder or "", folder)
     else:
         if end == "killed with a snapshot":
             crawl.snapshot()
             crawl.sync()
         drive(crawl, PAGES // 2, 1e9 + 50)
         time.sleep(0.02)  # the lock file is told of commits once in a hundredth of a second
-        crawl.page(url(3000))
+        crawl.intern(url(3000))
         crawl.seed([url(3000)], now=1e9 + 90)
         crawl.commit()
-        shutil.copytree(crawl.log.folder or "", folder)  # as it lies there amid the crawl
+        shutil.copytree(crawl.state.log.folder or "", folder)  # as it lies there amid the crawl
         crawl.abandon()
     shutil.rmtree(folder.with_name("at work"))
 
 
 def recovered(folder: Path) -> Any:
     with Crawl.recover(folder, read_only=True, clock=lambda: NOW) as crawl:
-        crawl.frontier.release(NOW)  # retries whose time has come wait again from the next take on, which is no event
-        hosts = [{name: value for name, value in host.items() if name != "ready_in"} for host in crawl.hosts()]
-        return list(crawl.order), crawl.failed_count, crawl.next(100), hosts, crawl.notes, crawl.politeness, crawl.attempts
+        crawl.state.frontier.release(NOW)  # retries whose time has come wait again from the next take on, which is no event
+        hosts = [{name: value for name, value in host.items() if name != "ready_in"} for host in crawl.inspect.hosts()]
+        return (
+            list(crawl.state.progress.order),
+            crawl.inspect.failed_count,
+            crawl.inspect.next(100),
+            hosts,
+            crawl.notes,
+            crawl.state.politeness,
+            crawl.state.leases.attempts,
+        )
 
 
 def resumed(folder: Path) -> Any:
     with Crawl.recover(folder, clock=lambda: NOW, sync_s=60.0) as crawl:
-        return drive(crawl, 20, NOW), crawl.known, list(crawl.order)
+        return drive(crawl, 20, NOW), crawl.inspect.known, list(crawl.state.progress.order)
 
 
 def traced(folder: Path) -> Any:

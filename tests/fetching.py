@@ -50,7 +50,7 @@ def fetch(
         fetcher = Fetcher(FetchOptions(AGENT, TIMEOUT_S, proxy=proxy, allow_private=allow_private), lookup)
         fetcher.names.trusted |= set(trusted)
         frontier = Crawl(ordering("bfs"), politeness=Politeness(**politeness)) if politeness is not None else None
-        rules = Robots(AGENT, fetcher.robots_txt, frontier) if robots else None
+        rules = Robots(AGENT, fetcher.robots_txt, frontier.control if frontier else None) if robots else None
         outcomes: dict[str, Any] = {}
         try:
             await asyncio.gather(*(_one(fetcher, rules, url, outcomes) for url in urls))

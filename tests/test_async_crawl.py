@@ -61,13 +61,13 @@ def test_many_tasks_share_the_pages(tmp_path: Path) -> None:
 
             await crawl.seed("http://a.example/0")
             await asyncio.gather(*(fetch() for _ in range(8)))
-            return taken, await crawl.status()
+            return taken, await crawl.inspect.status()
 
     taken, status = run(crawled())
     assert len(taken) == len(set(taken)) == 127
     assert (status["fetched"], status["leased"]) == (127, 0)
     again = Crawl.recover(tmp_path / "crawl")
-    assert again.fetched_count == 127
+    assert again.inspect.fetched_count == 127
     again.close()
 
 
@@ -89,7 +89,7 @@ def test_pages_that_a_cancelled_task_was_given_wait_again() -> None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
         await crawl.commit()  # all that was asked for before has happened
-        assert crawl.crawl.leased == len(had)
+        assert crawl.crawl.inspect.leased == len(had)
         for url in had:
             await crawl.fetched(url)
         rest = [url async for url in _all(crawl)]
@@ -114,14 +114,14 @@ def test_a_cancelled_event_has_happened_or_not(tmp_path: Path) -> None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
         await crawl.commit()
-        fetched, known = crawl.crawl.fetched_count, crawl.crawl.known
+        fetched, known = crawl.crawl.inspect.fetched_count, crawl.crawl.inspect.known
         await crawl.abandon()
         return fetched, known
 
     fetched, known = run(crawled())
     assert known == 20 + fetched
     again = Crawl.recover(tmp_path / "crawl")
-    assert (again.fetched_count, again.known) == (fetched, known)
+    assert (again.inspect.fetched_count, again.inspect.known) == (fetched, known)
     again.close()
 
 
@@ -168,27 +168,13 @@ def test_it_goes_on_where_another_stopped_and_lets_its_directory_go(tmp_path: Pa
             with pytest.raises(StorageError):
                 await AsyncCrawl.recover(tmp_path / "crawl")
         async with await AsyncCrawl.recover(tmp_path / "crawl") as crawl:
-            return [page["url"] for page in await crawl.next()]
+            return [page["url"] for page in await crawl.inspect.next()]
 
     assert run(crawled()) == ["http://b.example/", "http://c.example/"]
 
 
 def test_it_has_all_verbs_of_a_crawl() -> None:
-    inner = {
-        "apply",
-        "restore_leases",
-        "find_host",
-        "together",
-        "before_sync",
-        "scores_at_once",
-        "recover",
-        "check_page",
-        "check_pages",
-        "group_of",
-        "pace_of",
-        "delays_of",
-        "count_queues",
-    }
+    inner = {"together", "recover"}
 
     def verbs(kind: type) -> dict[str, str]:
         found = inspect.getmembers(kind, inspect.isfunction)
@@ -199,7 +185,15 @@ def test_it_has_all_verbs_of_a_crawl() -> None:
         for name, signature in verbs(Crawl).items():
             assert f"(self, {str(inspect.signature(getattr(crawl, name)))[1:]}".replace("self, )", "self)") == signature, name
             assert name in dir(crawl)
-        for name in ("together", "recovered", "known"):
+        for part in ("control", "inspect", "queues"):
+            of_crawl, awaited = getattr(crawl.crawl, part), getattr(crawl, part)
+            for name, signature in verbs(type(of_crawl)).items():
+                assert (
+                    f"(self, {str(inspect.signature(getattr(awaited, name)))[1:]}".replace("self, )", "self)") == signature
+                ), name
+                assert name in dir(awaited)
+        assert crawl.inspect.known == 0
+        for name in ("together", "recovered", "state"):
             with pytest.raises(AttributeError):
                 getattr(crawl, name)
         await crawl.close()
@@ -211,20 +205,20 @@ def test_it_has_all_verbs_of_a_crawl() -> None:
 def test_pages_of_queues_that_a_cancelled_task_was_given_wait_again() -> None:
     async def crawled() -> list[int]:
         crawl = await AsyncCrawl.begin("bfs")
-        await crawl.discover_pages(["http://a.example/1", "http://a.example/2"], queues=["slow", "slow"])
+        await crawl.queues.discover(["http://a.example/1", "http://a.example/2"], queues=["slow", "slow"])
         hold, held = threading.Event(), asyncio.ensure_future(crawl.run(lambda: hold.wait(PATIENCE_S)))
-        taking = asyncio.ensure_future(crawl.take_queues(1, 1, lease_s=1000.0))
+        taking = asyncio.ensure_future(crawl.queues.take(1, 1, lease_s=1000.0))
         await asyncio.sleep(0)
         taking.cancel()
         hold.set()
         await held
         with pytest.raises(asyncio.CancelledError):
             await taking
-        taken: list[int] = await crawl.take_queues(queue="slow", lease_s=1000.0)
-        assert (await crawl.queue_counts("slow")).leased == 2
-        await crawl.report_page(taken[0])
-        await crawl.block_until("slow", 1e12)
-        assert await crawl.queues() == [] and (await crawl.overview())["fetched"] == 1
+        taken: list[int] = await crawl.queues.take(queue="slow", lease_s=1000.0)
+        assert (await crawl.queues.counts_of("slow")).leased == 2
+        await crawl.queues.report(taken[0])
+        await crawl.control.block_until("slow", 1e12)
+        assert await crawl.queues.listed() == [] and (await crawl.inspect.overview())["fetched"] == 1
         await crawl.close()
         return taken
 

@@ -50,8 +50,8 @@ def test_a_crawl_that_does_not_run_is_told_and_closed(tmp_path: Path, crawl: Cra
     assert [event["kind"] for event in told] == ["rule", "rule", "host", "rule", "block", "pause"]
     assert told[2]["host"] == "h1.test" and told[2]["budget"] == 1 and told[2]["delay_s"] == 0.5
     crawl = Crawl.recover(folder)
-    assert crawl.paused and crawl.take(9) == []
-    crawl.resume()
+    assert crawl.state.progress.paused and crawl.take(9) == []
+    crawl.control.resume()
     assert crawl.take(9) == [NAMES[7], NAMES[0], NAMES[3], NAMES[6]]
     crawl.close()
 
@@ -63,7 +63,7 @@ def test_a_crawl_that_runs_heeds_what_is_said_in_its_order(tmp_path: Path, crawl
     saying = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True)
     eventually(lambda: saying.poll() is not None)  # nothing is taken meanwhile: its slots are busy, or its hosts rest
     assert saying.communicate()[0] == "[True, True, True]\n"
-    assert crawl.rules.json()[0]["boost"] == 3 and crawl.take() == [NAMES[8]]
+    assert crawl.state.rules.json()[0]["boost"] == 3 and crawl.take() == [NAMES[8]]
     assert list((tmp_path / "c" / "control").iterdir()) == []
     crawl.close()
 
@@ -84,7 +84,7 @@ def test_a_crawl_that_is_left_open_is_not_kept_by_its_listener(tmp_path: Path) -
     crawl = Crawl("bfs", tmp_path / "left")
     crawl.seed(NAMES)
     crawl.take(1)
-    log, left = crawl.log, weakref.ref(crawl)
+    log, left = crawl.state.log, weakref.ref(crawl)
     del crawl
     eventually(lambda: gc.collect() >= 0 and left() is None)
     log.close()
@@ -104,7 +104,7 @@ def test_what_cannot_be_heeded_is_passed_over(tmp_path: Path, crawl: Crawl) -> N
     (folder / "4.json").write_bytes(b"\xff{")
     (folder / "5.json").write_text(json.dumps({"verb": "pause", "given": {}}))
     inbox.apply_commands(crawl, inbox.waiting(tmp_path / "c"))
-    assert crawl.paused and inbox.waiting(tmp_path / "c") == []
+    assert crawl.state.progress.paused and inbox.waiting(tmp_path / "c") == []
     crawl.close()
 
 
@@ -129,7 +129,7 @@ def test_what_cannot_be_heeded_is_passed_over(tmp_path: Path, crawl: Crawl) -> N
 def test_bad_words_are_told_in_one_sentence(tmp_path: Path, crawl: Crawl, words: tuple[str, ...], says: str) -> None:
     done = frontrank(*(str(tmp_path / "c") if word == "C" else word for word in words))
     assert done.returncode == 2 and says in done.stderr and "Traceback" not in done.stderr, done.stderr
-    assert len(done.stderr.splitlines()) == 1 and crawl.log.seq == 1
+    assert len(done.stderr.splitlines()) == 1 and crawl.state.log.seq == 1
     crawl.close()
 
 
@@ -144,12 +144,12 @@ def test_searchers_are_told_of_by_files_whether_the_crawl_runs_or_not(tmp_path: 
     assert (done.returncode, done.stdout) == (0, f"{folder}: told of 2 pages\n"), done.stderr
     assert "1 of 2 pages with an impact are not known to this crawl: http://nowhere.test/" in done.stderr
     crawl = Crawl.recover(folder)
-    assert crawl.worth[crawl.find(NAMES[1])] == 6.0
+    assert crawl.state.demand.impacts[crawl.lookup(NAMES[1])] == 6.0
     command = [sys.executable, "-m", "frontrank", "ask", str(folder), str(tmp_path / "log.tsv"), "--json"]
     saying = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     eventually(lambda: crawl.take(0) == [] and saying.poll() is not None)
     assert json.loads(saying.communicate()[0]) == {"target": str(folder), "told": "2 queries", "done": True}
-    assert crawl.searchers is not None and crawl.searchers.workload.queries == ("bees", "wasps")
+    assert crawl.state.demand.searchers is not None and crawl.state.demand.searchers.workload.queries == ("bees", "wasps")
     crawl.close()
 
 
@@ -168,21 +168,21 @@ def test_what_searchers_do_is_refused_in_a_sentence_where_it_cannot_be_used(tmp_
 
 def test_what_a_host_asks_for_never_shortens_the_delay_that_an_operator_set(tmp_path: Path, crawl: Crawl) -> None:
     def delay() -> float:
-        return float(next(host["delay"] for host in crawl.hosts() if host["host"] == "h0.test"))
+        return float(next(host["delay"] for host in crawl.inspect.hosts() if host["host"] == "h0.test"))
 
-    crawl.limit_host("h0.test", delay_s=30.0)
-    events_before = crawl.log.seq
-    crawl.limit_host("h0.test", delay_s=2.0, at_least=True)
-    crawl.limit_host("unknown.test", delay_s=0.0, at_least=True)
-    assert delay() == 30.0 and crawl.log.seq == events_before, "nothing has happened"
-    crawl.limit_host("h0.test", delay_s=40.0, at_least=True)
+    crawl.control.limit_host("h0.test", delay_s=30.0)
+    events_before = crawl.state.log.seq
+    crawl.control.limit_host("h0.test", delay_s=2.0, at_least=True)
+    crawl.control.limit_host("unknown.test", delay_s=0.0, at_least=True)
+    assert delay() == 30.0 and crawl.state.log.seq == events_before, "nothing has happened"
+    crawl.control.limit_host("h0.test", delay_s=40.0, at_least=True)
     assert delay() == 40.0
-    crawl.limit_host("h0.test", delay_s=1.0)
+    crawl.control.limit_host("h0.test", delay_s=1.0)
     assert delay() == 1.0, "the operator may"
-    crawl.limit_host("h0.test", delay_s=0.5, concurrency=3, at_least=True)
+    crawl.control.limit_host("h0.test", delay_s=0.5, concurrency=3, at_least=True)
     crawl.close()
     with Crawl.recover(tmp_path / "c", read_only=True) as crawl:
-        (host,) = [host for host in crawl.hosts() if host["host"] == "h0.test"]
+        (host,) = [host for host in crawl.inspect.hosts() if host["host"] == "h0.test"]
         assert (host["delay"], host["concurrency"]) == (1.0, 3)
 
 
@@ -191,20 +191,20 @@ def test_robots_txt_read_again_leaves_a_limit_alone() -> None:
 
     crawl = Crawl("bfs")
     crawl.discover(NAMES)
-    crawl.limit_host("h0.test", delay_s=30.0)
-    robots = Robots("me/1.0", None, crawl)  # type: ignore[arg-type]
+    crawl.control.limit_host("h0.test", delay_s=30.0)
+    robots = Robots("me/1.0", None, crawl.control)  # type: ignore[arg-type]
     for host in ("h0.test", "h1.test"):
         robots._slow_down(f"http://{host}", 5.0)
-    assert {host["host"]: host["delay"] for host in crawl.hosts()} == {"h0.test": 30.0, "h1.test": 5.0, "h2.test": 0.0}
+    assert {host["host"]: host["delay"] for host in crawl.inspect.hosts()} == {"h0.test": 30.0, "h1.test": 5.0, "h2.test": 0.0}
 
 
 def test_a_host_rests_from_when_its_last_request_was_sent_and_so_it_does_after_the_process(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "crawl", politeness=Politeness(delay_s=5.0), clock=lambda: 100.0)
     crawl.seed(["http://a.test/1", "http://a.test/2"])
     assert crawl.take(2) == ["http://a.test/1"] and crawl.next_at() == 105.0
-    crawl.rest("a.test", 7.5)
-    crawl.rest("a.test", 1.0)
-    assert crawl.next_at() == 107.5 and crawl.pace_of("a.test") == ("a.test", 5.0)
+    crawl.control.rest("a.test", 7.5)
+    crawl.control.rest("a.test", 1.0)
+    assert crawl.next_at() == 107.5 and crawl.inspect.pace_of("a.test") == ("a.test", 5.0)
     crawl.abandon()
     crawl = Crawl.recover(tmp_path / "crawl", clock=lambda: 100.0)
     assert crawl.next_at() == 107.5 and crawl.take(2, now=107.5) == ["http://a.test/1"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontrank.crawl import pages
+from frontrank.crawl import hosts
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
@@ -22,7 +22,7 @@ def test_taken_pages_are_open_until_they_are_settled() -> None:
     assert crawl.take() == ["a"]
     assert crawl.take() == []
     crawl.fetched("a", ["b", "c", "b", "a"])
-    assert crawl.waiting == 2
+    assert crawl.inspect.waiting == 2
     assert crawl.take(5) == ["b", "c"]
     with pytest.raises(InputError, match="'a' was settled"):
         crawl.fetched("a")
@@ -86,18 +86,18 @@ def test_hosts_found_by_the_beginning_of_a_url_are_those_of_the_whole(urls: list
     """Half a character behind the host is stored as a question mark, so it says nothing about the host."""
     crawl = Crawl("bfs")
     for _ in range(2):  # the second time most are remembered
-        for url, number in zip(urls, crawl._hosts_of(urls, 0).tolist(), strict=True):
+        for url, number in zip(urls, crawl.state.hosts.of_urls(urls, 0).tolist(), strict=True):
             whole = url if url.isascii() else url.encode("utf-8", "replace").decode()
-            assert number in (crawl.find_host(host_of(url)), crawl.find_host(host_of(whole)))
+            assert number in (crawl.inspect.host_number(host_of(url)), crawl.inspect.host_number(host_of(whole)))
 
 
 def test_more_hosts_than_are_remembered_keep_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "HOSTS_CACHED", 3)
+    monkeypatch.setattr(hosts, "MAX_CACHED", 3)
     crawl = Crawl("bfs", queue_by={"h0.test": "one", "h1.test": "two"})
     urls = [f"{scheme}://h{page % 7}.test/{page}" for page in range(40) for scheme in ("http", "https")]
     for begin in range(0, len(urls), 6):
         crawl.discover(urls[begin : begin + 6])
-    by_name = {host["host"]: host["waiting"] for host in crawl.hosts() if host["waiting"]}
+    by_name = {host["host"]: host["waiting"] for host in crawl.inspect.hosts() if host["waiting"]}
     assert by_name == {"one": 12, "two": 12, **{f"h{n}.test": 12 if n < 5 else 10 for n in range(2, 7)}}
 
 
@@ -111,14 +111,14 @@ def test_a_failure_that_may_pass_is_tried_again_later_and_each_time_later_still(
     crawl.seed(["http://a.org/", "http://b.org/"], now=0.0)
     crawl.take(2, now=0.0)
     assert crawl.failed("http://a.org/", "timeout", retry=True, now=0.0)
-    assert crawl.waiting == 1 and crawl.next_at() == 10.0
+    assert crawl.inspect.waiting == 1 and crawl.next_at() == 10.0
     assert crawl.take(now=9.9) == []
     assert crawl.take(now=10.0) == ["http://a.org/"]
     assert crawl.failed("http://a.org/", "timeout", retry=True, now=10.0)
     assert crawl.take(now=29.9) == []
     assert crawl.take(now=30.0) == ["http://a.org/"]
     assert not crawl.failed("http://a.org/", "timeout", retry=True, now=30.0)
-    assert (crawl.failed_count, crawl.waiting) == (1, 0)
+    assert (crawl.inspect.failed_count, crawl.inspect.waiting) == (1, 0)
     assert crawl.take(now=1e9) == ["http://b.org/"]  # its lease ran out long ago
 
 
@@ -140,11 +140,11 @@ def test_hosts_are_asked_no_faster_than_they_like_and_others_go_meanwhile() -> N
     pages = ["http://a.org/1", "http://a.org/2", "http://b.org/1", "http://a.org/3"]
     crawl.seed(pages, now=0.0)
     assert crawl.take(9, now=0.0) == ["http://a.org/1", "http://b.org/1"]
-    crawl.limit_host("a.org", delay_s=5.0, now=0.0)
+    crawl.control.limit_host("a.org", delay_s=5.0, now=0.0)
     assert crawl.next_at() == 1.0
     assert crawl.take(9, now=1.0) == ["http://a.org/2"]
     assert crawl.next_at() == 6.0
-    crawl.block("a.org", 100.0, now=2.0)
+    crawl.control.block("a.org", 100.0, now=2.0)
     assert crawl.take(9, now=101.0) == []
     assert crawl.take(9, now=102.0) == ["http://a.org/3"]
 
@@ -156,13 +156,13 @@ def test_budgets_and_concurrency_of_a_host_hold_over_a_restart(tmp_path: Path) -
     assert crawl.take(9) == ["http://a.org/0", "http://a.org/1", "http://b.org/0"]
     crawl.fetched("http://a.org/0")
     crawl.fetched("http://a.org/1")
-    crawl.limit_host("b.org", budget=1)
+    crawl.control.limit_host("b.org", budget=1)
     crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
         assert again.take(9) == ["http://a.org/2", "http://b.org/0"]
         for url in ("http://a.org/2", "http://b.org/0"):
             again.fetched(url)
-        assert again.take(9) == [] and again.waiting == 6 and again.next_at() is None
+        assert again.take(9) == [] and again.inspect.waiting == 6 and again.next_at() is None
 
 
 def test_depth_is_the_number_of_links_from_a_seed() -> None:
@@ -171,7 +171,7 @@ def test_depth_is_the_number_of_links_from_a_seed() -> None:
     for url, links in (("a", ["b", "c"]), ("b", ["d", "c"]), ("c", ["d"]), ("d", ["e", "a"])):
         assert crawl.take() == [url]
         crawl.fetched(url, links)
-    assert [crawl.depth(crawl.find(url)) for url in "abcde"] == [0, 1, 1, 2, 3]
+    assert [crawl.inspect.depth(crawl.lookup(url)) for url in "abcde"] == [0, 1, 1, 2, 3]
 
 
 def test_ranking_anew_moves_what_waits_and_recovery_remembers_it(tmp_path: Path) -> None:
@@ -180,9 +180,9 @@ def test_ranking_anew_moves_what_waits_and_recovery_remembers_it(tmp_path: Path)
     crawl.take(2)
     crawl.fetched("a", ["x", "y"])
     crawl.fetched("b", ["z", "y"])
-    assert [crawl.url(page) for page in crawl.frontier.best(9)] == ["x", "y", "z"]
-    crawl.rescore()
-    assert [crawl.url(page) for page in crawl.frontier.best(9)] == ["y", "x", "z"]
+    assert [crawl.url(page) for page in crawl.state.frontier.best(9)] == ["x", "y", "z"]
+    crawl.control.rescore()
+    assert [crawl.url(page) for page in crawl.state.frontier.best(9)] == ["y", "x", "z"]
     crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
         assert again.take(3) == ["y", "x", "z"]
@@ -191,17 +191,17 @@ def test_ranking_anew_moves_what_waits_and_recovery_remembers_it(tmp_path: Path)
 def test_what_is_kept_with_a_page_is_there_until_it_is_settled(tmp_path: Path) -> None:
     for path in (None, tmp_path / "c"):
         crawl = Crawl(parse("bfs"), path)
-        page = crawl.page("POST http://a.org/", key=2**64 - 5)
-        crawl.attach(page, b"body")
-        crawl.seed_pages([page])
-        assert crawl.find("anything", key=-5) == page and crawl.attached(page) == b"body"
+        page = crawl.intern("POST http://a.org/", key=2**64 - 5)
+        crawl.attach({page: b"body"})
+        crawl.seed([page])
+        assert crawl.lookup("anything", key=-5) == page and crawl.attached([page]) == {page: b"body"}
         assert crawl.take_pages() == [page]
         if path is not None:
             crawl.abandon()
             crawl = Crawl.recover(path)
-            assert crawl.take_pages() == [page] and crawl.attached(page) == b"body"
-        crawl.fetched_page(page, [])
-        assert crawl.attached(page) is None
+            assert crawl.take_pages() == [page] and crawl.attached([page]) == {page: b"body"}
+        crawl.fetched(page, [])
+        assert not crawl.attached([page])
         crawl.close()
 
 
@@ -230,14 +230,14 @@ def test_links_without_anchors_are_followed_by_orderings_that_read_anchors(tmp_p
 def test_other_politeness_holds_after_a_restart_but_for_what_a_host_asked_for_itself(tmp_path: Path) -> None:
     crawl = Crawl(parse("bfs"), tmp_path / "c", politeness=Politeness(delay_s=100.0))
     crawl.seed([f"http://{host}.org/{i}" for host in "ab" for i in range(3)], now=0.0)
-    crawl.limit_host("b.org", delay_s=50.0, now=0.0)
+    crawl.control.limit_host("b.org", delay_s=50.0, now=0.0)
     crawl.abandon()
     with Crawl.recover(tmp_path / "c", politeness=Politeness(delay_s=1.0), clock=lambda: 0.0) as again:
         assert again.take(9, now=1000.0) == ["http://a.org/0", "http://b.org/0"]
         assert again.take(9, now=1001.0) == ["http://a.org/1"]
         assert again.take(9, now=1050.0) == ["http://a.org/2", "http://b.org/1"]
     with Crawl.recover(tmp_path / "c", read_only=True) as seen:
-        assert seen.politeness.delay_s == 1.0
+        assert seen.state.politeness.delay_s == 1.0
 
 
 def test_a_dropped_page_is_never_taken_and_costs_its_host_nothing(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_a_dropped_page_is_never_taken_and_costs_its_host_nothing(tmp_path: Path
             crawl.drop("http://b.example/")
     later = 200.0
     with Crawl.recover(tmp_path / "crawl", clock=lambda: later) as crawl:
-        assert (crawl.waiting, crawl.failed_count) == (2, 2)
+        assert (crawl.inspect.waiting, crawl.inspect.failed_count) == (2, 2)
         assert crawl.take() == ["http://a.example/2"]
         crawl.fetched("http://a.example/2", ["http://a.example/0", "http://a.example/1"])
         later = 300.0

@@ -14,12 +14,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from frontrank.crawl import recovery, status
+from frontrank.crawl import snapshots, status
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import VERSION, Journal
 from frontrank.crawl.log import Row
 from frontrank.crawl.memory_log import MemoryLog
-from frontrank.crawl.snapshots import leaves
+from frontrank.crawl.replay import replay
+from frontrank.crawl.state import CrawlState
 from frontrank.errors import InputError, StorageError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.online.fpr import FractionalPageRank
@@ -58,38 +59,39 @@ def test_hosts_may_be_limited_and_blocked_before_a_page_of_theirs_is_known(tmp_p
     crawl = Crawl("bfs", tmp_path / "c" if durable else None, clock=lambda: 0.0)
     names = [f"h{i}.example" for i in range(40)]
     for name in names:
-        crawl.block(name, 3600)
-        crawl.limit_host(name, delay_s=5.0, concurrency=1, budget=2)
+        crawl.control.block(name, 3600)
+        crawl.control.limit_host(name, delay_s=5.0, concurrency=1, budget=2)
     crawl.seed(f"http://{name}/{n}" for name in names for n in range(3))
     assert crawl.take(200, now=3599.0) == []
     assert len(crawl.take(200, now=3600.0)) == 40
     if durable:
         crawl.abandon()
         with Crawl.recover(tmp_path / "c", clock=lambda: 3600.0) as again:
-            assert all(host["delay"] == 5.0 and host["budget"] == 2 for host in again.hosts())
+            assert all(host["delay"] == 5.0 and host["budget"] == 2 for host in again.inspect.hosts())
 
 
 @pytest.mark.parametrize(
-    "refused", [lambda crawl: crawl.block("nowhere.example", np.nan), lambda crawl: crawl.block_until("x.y", np.nan)]
+    "refused",
+    [lambda crawl: crawl.control.block("nowhere.example", np.nan), lambda crawl: crawl.control.block_until("x.y", np.nan)],
 )
 def test_what_is_refused_leaves_no_trace(tmp_path: Path, refused: Any) -> None:
     with Crawl("bfs", tmp_path / "c", clock=lambda: 0.0) as crawl:
         with pytest.raises(InputError, match=r"blocked (for|until) a time in seconds, got nan"):
             refused(crawl)
         crawl.seed(["http://a.example/", "http://b.example/"])
-        before = {name: array.copy() for name, array in crawl.frontier.arrays().items()}
-        assert crawl.frontier.known_hosts == 2
+        before = {name: array.copy() for name, array in crawl.state.frontier.arrays().items()}
+        assert crawl.state.frontier.known_hosts == 2
         crawl.abandon()
     with Crawl.recover(tmp_path / "c", clock=lambda: 0.0) as again:
-        found = again.frontier.arrays()
-        assert again.frontier.hosts().tobytes() == crawl.frontier.hosts().tobytes()
+        found = again.state.frontier.arrays()
+        assert again.state.frontier.hosts().tobytes() == crawl.state.frontier.hosts().tobytes()
         assert found["host"][:2].tolist() == before["host"][:2].tolist() == [0, 1]
 
 
 def test_a_block_does_not_shorten_another_of_a_host_that_is_known_or_not(tmp_path: Path) -> None:
     crawl = Crawl("bfs", clock=lambda: 0.0)
     for seconds in (60.0, 5.0):
-        crawl.block("a.example", seconds)
+        crawl.control.block("a.example", seconds)
     crawl.seed("http://a.example/")
     assert crawl.take(now=59.0) == [] and crawl.take(now=60.0) == ["http://a.example/"]
 
@@ -106,7 +108,7 @@ def test_a_crawl_is_recovered_with_exactly_the_ordering_it_was_started_with(tmp_
     crawled(crawl, 20)
     crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
-        assert again.policy == policy
+        assert again.state.policy == policy
 
 
 def test_a_single_url_is_one_seed_and_a_specification_is_an_ordering() -> None:
@@ -123,13 +125,13 @@ def test_a_ranking_that_fails_never_loses_a_crawl(tmp_path: Path, ranking: str) 
     workload = Workload(("left", "right"), np.array([1.0, 2.0]))
     crawl = Crawl("ml:every=5", tmp_path / "c", workload=workload, ranking=ranking)
     crawl.seed([page(0), page(1)])
-    crawl.rescore()
-    crawl.rescore()  # "ml has nothing to learn from"
+    crawl.control.rescore()
+    crawl.control.rescore()  # "ml has nothing to learn from"
     first = _patiently(crawl, 12)
     crawl.abandon()
     with Crawl.recover(tmp_path / "c", ranking=ranking) as again:
-        assert [again.url(p) for p in again.order] == first
-        assert again.ranking.failures >= 0 and len(_patiently(again, 6)) == 6
+        assert [again.url(p) for p in again.state.progress.order] == first
+        assert again.state.ranking.failures >= 0 and len(_patiently(again, 6)) == 6
 
 
 def _patiently(crawl: Crawl, pages: int) -> list[str]:
@@ -147,7 +149,7 @@ def _patiently(crawl: Crawl, pages: int) -> list[str]:
 def test_rankings_beside_the_crawl_give_the_same_order_with_one_page_in_flight(
     tmp_path: Path, spec: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("frontrank.crawl.live.PART", 7)
+    monkeypatch.setattr("frontrank.crawl.recorder.PART", 7)
     orders = []
     for mode in ("inline", "background"):
         crawl = Crawl(spec, tmp_path / mode, ranking=mode)
@@ -163,40 +165,40 @@ def test_rankings_beside_the_crawl_give_the_same_order_with_one_page_in_flight(
 def test_a_ranking_under_way_holds_up_nobody_and_is_replayed_from_its_own_moment(tmp_path: Path) -> None:
     gate = threading.Event()
     crawl = Crawl("pagerank:every=10", tmp_path / "c", ranking="background")
-    made = crawl.ranking._made
-    crawl.ranking._made = lambda *asked: (gate.wait(), made(*asked))[1]  # type: ignore[method-assign]
+    scored = crawl.state.policy.scores
+    object.__setattr__(crawl.state.policy, "scores", lambda view: (gate.wait(), scored(view))[1])
     crawl.seed(page(0))
     held = crawled(crawl, 1) and crawl.take(1)  # one stays in flight: the crawl does not wait for the ranking
-    while crawl.fetched_count < 25:
+    while crawl.inspect.fetched_count < 25:
         crawled(crawl, 1)
-    assert crawl.ranking.under_way
+    assert crawl.state.ranking.under_way
     gate.set()
-    while crawl.ranking.under_way:
+    while crawl.state.ranking.under_way:
         pass
     crawl.fetched(held[0], links(number(held[0])))
-    expected = [entry["url"] for entry in crawl.next(99)]
+    expected = [entry["url"] for entry in crawl.inspect.next(99)]
     crawl.abandon()
     with Crawl.recover(tmp_path / "c", ranking="background") as again:
-        assert [entry["url"] for entry in again.next(99)] == expected
+        assert [entry["url"] for entry in again.inspect.next(99)] == expected
 
 
 def test_a_crawl_that_ended_amid_a_ranking_takes_over_the_rest_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frontrank.crawl.live.PART", 7)
+    monkeypatch.setattr("frontrank.crawl.recorder.PART", 7)
     nexts = []
     for parts in (2, 1000):
         path = tmp_path / str(parts)
         crawl = Crawl("pagerank:every=10", path, ranking="background")
-        work, done = crawl._rank_part, threading.Event()
+        work, done = crawl._recorder._apply_ranking_part, threading.Event()
         some = lambda work=work, parts=parts, done=done: ([work() for _ in range(parts)], done.set())  # noqa: E731
-        monkeypatch.setattr(crawl, "_ranked", some)
+        monkeypatch.setattr(crawl.state.ranking, "finished", some)
         crawl.seed(page(0))
         crawled(crawl, 10)
         assert done.wait(PATIENCE_S)
-        assert crawl.ranking.under_way == (parts == 2) and crawl.known > 2 * 7
+        assert crawl.state.ranking.under_way == (parts == 2) and crawl.inspect.known > 2 * 7
         crawl.abandon()
         with Crawl.recover(path, ranking="background") as again:
-            assert not again.ranking.under_way
-            nexts.append([entry["url"] for entry in again.next(99)])
+            assert not again.state.ranking.under_way
+            nexts.append([entry["url"] for entry in again.inspect.next(99)])
     assert nexts[0] == nexts[1]
 
 
@@ -227,7 +229,7 @@ def test_threads_never_take_a_page_twice(tmp_path: Path, durable: bool) -> None:
         thread.join()
     assert wrong == []
     assert max(Counter(taken).values()) == 1
-    assert crawl.fetched_count == len(taken)
+    assert crawl.inspect.fetched_count == len(taken)
     crawl.close()
 
 
@@ -261,7 +263,7 @@ def lived(crawl: Crawl, happened: list[tuple[str, int]]) -> None:
     crawl.seed([page(0), page(1), page(2)], now=now)
     for what, value in happened:
         now += value / 3
-        out = [url for url in out if crawl.find(url) in crawl.leases]
+        out = [url for url in out if crawl.lookup(url) in crawl.state.leases]
         if what == "take":
             out += crawl.take(1 + value % 3, now=now)
         elif what in ("fetch", "again", "unchanged", "retry", "fail") and out:
@@ -274,68 +276,77 @@ def lived(crawl: Crawl, happened: list[tuple[str, int]]) -> None:
                 crawl.fetched(url, links(number(url)), now=now)
             else:
                 crawl.failed(url, "http 503", retry=what == "retry", now=now)
-        elif what == "drop" and (best := crawl.next(1)) and crawl.find(best[0]["url"]) >= 0:
+        elif what == "drop" and (best := crawl.inspect.next(1)) and crawl.lookup(best[0]["url"]) >= 0:
             crawl.drop(best[0]["url"], now=now)
         elif what == "expire":
             now += 50.0
             crawl.take(0, now=now)
         elif what == "host":
-            crawl.limit_host(f"h{value % 5}.example.org", delay_s=value / 2, concurrency=value % 3, now=now)
+            crawl.control.limit_host(f"h{value % 5}.example.org", delay_s=value / 2, concurrency=value % 3, now=now)
         elif what == "block":
-            crawl.block(f"h{value % 5}.example.org", value, now=now)
+            crawl.control.block(f"h{value % 5}.example.org", value, now=now)
         elif what == "priority":
-            crawl.prioritise(crawl.find(page(value % 3)), value - 4, now=now)
+            crawl.control.prioritise(crawl.lookup(page(value % 3)), value - 4, now=now)
         elif what == "rescore":
-            crawl.rescore(now=now)
+            crawl.control.rescore(now=now)
         elif what == "impact":
-            crawl.impact(page(value % 3), clicks=value, views=None if value % 2 else 2.0 * value, now=now)
+            crawl.control.impact(page(value % 3), clicks=value, views=None if value % 2 else 2.0 * value, now=now)
         elif what == "discover":
             crawl.discover([page(value * 3 + i) for i in range(3)], page(value % 4), ["up", "", "down"], now=now)
         elif what == "name":
             crawl.discover([page(value + 30), page(value + 40)], queues=["slow", None], now=now)
         elif what == "report":
             again_at = now + value if value % 3 else None
-            crawl.fetched_page(crawl.page(page(value % 6)), None, now=now, again_at=again_at, any_state=True)
+            crawl.fetched(crawl.intern(page(value % 6)), None, now=now, again_at=again_at, any_state=True)
         elif what == "report slow":
             crawl.discover([page(value + 50)], page(value % 4 + 30), now=now)
-            pages, _ = crawl.discover_pages([page(value % 4 + 30)], queues=["fast" if value % 2 else "slow"], now=now)
-            crawl.report_page(int(pages[0]), again_at=now + value if value % 3 else None, now=now)
+            pages, _ = crawl.queues.discover([page(value % 4 + 30)], queues=["fast" if value % 2 else "slow"], now=now)
+            crawl.queues.report(int(pages[0]), again_at=now + value if value % 3 else None, now=now)
         elif what == "report failed":
-            one = crawl.find_page(page(value % 6))
+            one = crawl.lookup(page(value % 6))
             if one >= 0:
-                crawl.report_failure(one, "http 503", again_at=now + value if value % 3 else None, now=now)
+                crawl.queues.report_failure(one, "http 503", again_at=now + value if value % 3 else None, now=now)
         elif what == "schedule":
-            crawl.schedule_page(crawl.page(page(value)), now + value * value - 4, now=now)
+            crawl.queues.schedule(crawl.intern(page(value)), now + value * value - 4, now=now)
         elif what == "forget":
-            crawl.forget_pages([crawl.page(page(value)), crawl.page(page(value + 1))], now=now)
+            crawl.queues.forget([crawl.intern(page(value)), crawl.intern(page(value + 1))], now=now)
         elif what == "pause":
-            (crawl.pause if value % 3 == 0 else crawl.resume)(now=now)
+            (crawl.control.pause if value % 3 == 0 else crawl.control.resume)(now=now)
         elif what == "boost":
-            crawl.boost(f"h{value % 3}", value - 4, now=now)
+            crawl.control.boost(f"h{value % 3}", value - 4, now=now)
         elif what == "family":
-            crawl.limit_pattern(f"h{value % 3}", budget=value % 4, delay_s=value % 2 * 5.0, now=now)
+            crawl.control.limit_pattern(f"h{value % 3}", budget=value % 4, delay_s=value % 2 * 5.0, now=now)
         elif what == "queues":
-            taken = crawl.take_queues(
+            taken = crawl.queues.take(
                 value % 3, value % 2, lease_s=value * 10.0 + 1, queue="slow" if value == 9 else None, now=now
             )
             out += [crawl.url(page) for page in taken]
-        elif what == "ask" and crawl.searchers is not None:
-            crawl.ask(Workload(("left", f"page {value}"), np.array([1.0, 2.0])), now=now)
+        elif what == "ask" and crawl.state.demand.searchers is not None:
+            crawl.control.ask(Workload(("left", f"page {value}"), np.array([1.0, 2.0])), now=now)
 
 
-def facts(crawl: Crawl, now: float) -> Any:
-    crawl.frontier.take(0, now)  # retries that are due wait again; a take without a page is no event
-    polite: Any = crawl.frontier
+def facts(state: CrawlState, now: float) -> Any:
+    state.frontier.take(0, now)  # retries that are due wait again; a take without a page is no event
+    polite: Any = state.frontier
     queue = polite.queue
-    known = crawl.known
-    state = [leaf[:known].tobytes() for leaf in leaves(crawl.state)]
-    hosts = dict(zip(crawl.host_table.keys.tolist(), crawl.frontier.hosts().tolist(), strict=False))  # numbered as they came
+    known = state.known
+    columns = [leaf[:known].tobytes() for leaf in snapshots.leaves(state.ordering.columns)]
+    hosts = dict(zip(state.hosts.table.keys.tolist(), state.frontier.hosts().tolist(), strict=False))  # numbered as they came
     frontier = (queue.mark[:known].tobytes(), queue.node["key"][:known].tobytes(), queue.node["seq"][:known].tobytes(), hosts)
     due = sorted(zip(*(array.tolist() for array in polite.due.arrays().values()), strict=True))
-    told = (dict(crawl.pending), crawl.pending.size, [crawl.pages_named(page(n)) for n in range(30, 40)])
-    control = (due, told, crawl.held_up, crawl.revisits, crawl.paused, crawl.rules.saved())
-    worth = (crawl.impact_by, crawl.worth[:known].tobytes())
-    return control, worth, list(crawl.order), crawl.leases, crawl.attempts, crawl.failed_count, frontier, state
+    told = (dict(state.pending), state.pending.size, [state.pages.named(page(n)) for n in range(30, 40)])
+    control = (due, told, state.rules.held_up, state.progress.revisits, state.progress.paused, state.rules.save()[0])
+    worth = (state.demand.impact_by, state.demand.impacts[:known].tobytes())
+    return (
+        control,
+        worth,
+        list(state.progress.order),
+        dict(state.leases),
+        state.leases.attempts,
+        state.progress.failed,
+        frontier,
+        columns,
+    )
 
 
 @pytest.mark.parametrize("spec", ["fpr", "bfs", "opic", "pagerank:every=2", "rw:every=2", "q-overlap:every=3"])
@@ -349,15 +360,14 @@ def test_replayed_at_once_or_one_by_one_a_crawl_is_what_it_was(spec: str, happen
     crawl = Crawl(spec, log=log, politeness=polite, clock=lambda: 0.0, workload=asked, impact_by="clicks")
     lived(crawl, happened)
     for fused in (True, False):
-        again = Crawl.__new__(Crawl)
-        again._begin(crawl.policy, log, crawl.politeness, 16, None, asked, lambda: 0.0, "inline")
+        again = CrawlState(crawl.state.policy, log, crawl.state.setup)
         again.replaying = True
-        recovery.replay(again, log, fused=fused)
-        assert facts(again, crawl.now) == facts(crawl, crawl.now)
+        replay(again, log, fused=fused)
+        assert facts(again, crawl.state.progress.now) == facts(crawl.state, crawl.state.progress.now)
     if asked is None:
         crawl.snapshot()
         restored = Crawl.recover(log, clock=lambda: 0.0, keep_leases=True)
-        assert facts(restored, crawl.now) == facts(crawl, crawl.now)
+        assert facts(restored.state, crawl.state.progress.now) == facts(crawl.state, crawl.state.progress.now)
 
 
 # What searchers do while it runs -----------------------------------------------------------------------------------------
@@ -365,20 +375,20 @@ def test_impact_that_is_told_later_counts_from_the_next_ranking_on_and_survives(
     with Crawl("rw:every=1000", tmp_path / "c") as crawl:
         crawl.seed(page(0))
         crawled(crawl, 4)  # 0, 1, 2, 0's other links
-        waiting = {number(one["url"]) for one in crawl.next(20)}
-        crawl.impact(page(2), clicks=900)
-        crawl.rescore()
-        best = number(crawl.next(1)[0]["url"])
+        waiting = {number(one["url"]) for one in crawl.inspect.next(20)}
+        crawl.control.impact(page(2), clicks=900)
+        crawl.control.rescore()
+        best = number(crawl.inspect.next(1)[0]["url"])
         assert best in waiting and best in {number(url) for url, _ in links(2)}
-        crawl.impact(page(1), clicks=90_000)
-        crawl.rescore()
-        best = number(crawl.next(1)[0]["url"])
+        crawl.control.impact(page(1), clicks=90_000)
+        crawl.control.rescore()
+        best = number(crawl.inspect.next(1)[0]["url"])
         assert best in {number(url) for url, _ in links(1)}
-        told = [crawl.worth[crawl.find(page(n))] for n in (1, 2)]
+        told = [crawl.state.demand.impacts[crawl.lookup(page(n))] for n in (1, 2)]
         assert told == [90_000.0, 900.0]
     with Crawl.recover(tmp_path / "c") as again:
-        assert [again.worth[again.find(page(n))] for n in (1, 2)] == told
-        assert number(again.next(1)[0]["url"]) == best
+        assert [again.state.demand.impacts[again.lookup(page(n))] for n in (1, 2)] == told
+        assert number(again.inspect.next(1)[0]["url"]) == best
     web = load(tmp_path / "c")
     assert web.views is None and web.clicks is not None and web.impact_by == "clicks"
     assert web.clicks[web.page_of(page(1))] == 90_000.0
@@ -388,11 +398,11 @@ def test_a_page_that_waits_keeps_its_impact_until_it_is_fetched_and_has_no_vote_
     crawl = Crawl("rw:every=1")
     crawl.seed(page(0))
     crawled(crawl, 1)
-    crawl.impact(page(1), views=50)
-    crawl.rescore()
-    assert crawl.ranking.view.impact is not None and not crawl.ranking.view.impact.any()
+    crawl.control.impact(page(1), views=50)
+    crawl.control.rescore()
+    assert crawl.state.ranking.view.impact is not None and not crawl.state.ranking.view.impact.any()
     crawled(crawl, 2)
-    assert crawl.ranking.view.impact.max() == 50.0
+    assert crawl.state.ranking.view.impact.max() == 50.0
 
 
 @pytest.mark.parametrize(
@@ -411,7 +421,7 @@ def test_an_impact_that_cannot_be_used_is_told_in_one_sentence_and_leaves_no_eve
     crawl.seed(page(0))
     before = log.seq
     with pytest.raises(InputError, match=says):
-        crawl.impact(**given)
+        crawl.control.impact(**given)
     assert log.seq == before
 
 
@@ -422,15 +432,15 @@ def test_other_queries_hold_from_the_next_ranking_on_and_survive(tmp_path: Path)
     with Crawl("q-overlap:every=1000", tmp_path / "c", workload=asked("left")) as crawl:
         crawl.seed(page(0))
         crawled(crawl, 3)
-        crawl.rescore()
-        assert {number(one["url"]) % 2 for one in crawl.next(2)} == {1}  # anchors say left
-        crawl.ask(asked("right"))
-        crawl.rescore()
-        best = [one["url"] for one in crawl.next(2)]
+        crawl.control.rescore()
+        assert {number(one["url"]) % 2 for one in crawl.inspect.next(2)} == {1}  # anchors say left
+        crawl.control.ask(asked("right"))
+        crawl.control.rescore()
+        best = [one["url"] for one in crawl.inspect.next(2)]
         assert {number(url) % 2 for url in best} == {0}
     with Crawl.recover(tmp_path / "c") as again:
-        assert [one["url"] for one in again.next(2)] == best
-        assert again.searchers is not None and again.searchers.workload.queries == ("right",)
+        assert [one["url"] for one in again.inspect.next(2)] == best
+        assert again.state.demand.searchers is not None and again.state.demand.searchers.workload.queries == ("right",)
     assert load(tmp_path / "c").queries.queries == ("right",)
 
 
@@ -438,15 +448,15 @@ def test_queries_may_come_later_where_an_ordering_goes_by_impact_and_survive(tmp
     with Crawl("rw:every=1000", tmp_path / "c") as crawl:
         crawl.seed(page(0))
         crawled(crawl, 3)
-        crawl.ask(Workload(("left",), np.ones(1)))
+        crawl.control.ask(Workload(("left",), np.ones(1)))
         crawled(crawl, 6)
-        crawl.rescore()
-        assert crawl.ranking.view.impact is not None and crawl.ranking.view.impact.any()
-        now = crawl.now
-        told = facts(crawl, now)
+        crawl.control.rescore()
+        assert crawl.state.ranking.view.impact is not None and crawl.state.ranking.view.impact.any()
+        now = crawl.state.progress.now
+        told = facts(crawl.state, now)
     with Crawl.recover(tmp_path / "c", clock=lambda: now) as again:
-        assert facts(again, now) == told
-        assert again.searchers is not None and again.searchers.workload.queries == ("left",)
+        assert facts(again.state, now) == told
+        assert again.state.demand.searchers is not None and again.state.demand.searchers.workload.queries == ("left",)
 
 
 def test_another_ordering_may_come_with_the_queries_that_it_needs(tmp_path: Path) -> None:
@@ -457,11 +467,11 @@ def test_another_ordering_may_come_with_the_queries_that_it_needs(tmp_path: Path
         Crawl.recover(tmp_path / "c", "q-overlap:every=1000", rescore=True)
     right = Workload(("right",), np.ones(1))
     with Crawl.recover(tmp_path / "c", "q-overlap:every=1000", rescore=True, workload=right) as crawl:
-        crawl.rescore()
-        best = [one["url"] for one in crawl.next(2)]
+        crawl.control.rescore()
+        best = [one["url"] for one in crawl.inspect.next(2)]
         assert {number(url) % 2 for url in best} == {0}  # anchors that say right
     with Crawl.recover(tmp_path / "c") as again:
-        assert [one["url"] for one in again.next(2)] == best
+        assert [one["url"] for one in again.inspect.next(2)] == best
 
 
 def test_many_impacts_are_told_at_once_all_or_none_and_unknown_pages_are_named(caplog: pytest.LogCaptureFixture) -> None:
@@ -470,18 +480,18 @@ def test_many_impacts_are_told_at_once_all_or_none_and_unknown_pages_are_named(c
     crawl.seed([page(0), page(1)])
     before = log.seq
     with pytest.raises(InputError, match=r"views of page .* must be a finite number from 0, got -1"):
-        crawl.impacts([(page(0), None, 3.0), (page(1), None, -1.0)])
+        crawl.control.impacts([(page(0), None, 3.0), (page(1), None, -1.0)])
     assert log.seq == before
-    assert crawl.impacts([(page(0), None, 3.0), ("http://nowhere.example/", None, 4.0)]) == ["http://nowhere.example/"]
+    assert crawl.control.impacts([(page(0), None, 3.0), ("http://nowhere.example/", None, 4.0)]) == ["http://nowhere.example/"]
     assert "1 of 2 pages with an impact are not known to this crawl: http://nowhere.example/" in caplog.text
-    assert crawl.worth[crawl.find(page(0))] == 3.0
+    assert crawl.state.demand.impacts[crawl.lookup(page(0))] == 3.0
 
 
 def test_queries_cannot_come_where_there_were_none_nor_be_none() -> None:
     with pytest.raises(InputError, match="started without queries"):
-        Crawl("bfs").ask(Workload(("a",), np.ones(1)))
+        Crawl("bfs").control.ask(Workload(("a",), np.ones(1)))
     with pytest.raises(InputError, match="at least one query"):
-        Crawl("q-overlap", workload=Workload(("a",), np.ones(1))).ask(Workload((), np.empty(0)))
+        Crawl("q-overlap", workload=Workload(("a",), np.ones(1))).control.ask(Workload((), np.empty(0)))
     with pytest.raises(InputError, match="impact_by must be views or clicks"):
         Crawl("rw", impact_by="likes")
 
@@ -501,10 +511,10 @@ def test_a_directory_of_version_0_1_opens_and_goes_on_as_it_would_have(tmp_path:
     assert [entry["priority"] for entry in before["next"]] == expected["priorities"]
     for _ in range(2):  # the second time it is of the present version
         with Crawl.recover(tmp_path / "old", clock=lambda: now) as crawl:
-            assert (crawl.politeness.delay_s, crawl.politeness.per_host, crawl.notes["mine"]) == (2.0, 1, 7)
-            assert crawl.notes["version"] == VERSION and crawl.policy.spec() == "fpr:m=10"
-            assert crawl.attached(crawl.find(expected["kept"])) == b"kept"
-            limits = {host["host"]: (host["delay"], host["concurrency"], host["budget"]) for host in crawl.hosts()}
+            assert (crawl.state.politeness.delay_s, crawl.state.politeness.per_host, crawl.notes["mine"]) == (2.0, 1, 7)
+            assert crawl.notes["version"] == VERSION and crawl.state.policy.spec() == "fpr:m=10"
+            assert list(crawl.attached([crawl.lookup(expected["kept"])]).values()) == [b"kept"]
+            limits = {host["host"]: (host["delay"], host["concurrency"], host["budget"]) for host in crawl.inspect.hosts()}
             assert limits["h1.example.org"] == (0.5, 2, 9)
     taken: list[str] = []
     with Crawl.recover(tmp_path / "old", clock=lambda: now) as crawl:
@@ -533,12 +543,12 @@ def test_the_parts_of_a_priority_add_up_to_it(tmp_path: Path, spec: str) -> None
     with Crawl(spec, tmp_path / "c") as crawl:
         crawl.seed(page(0))
         crawled(crawl, 30)
-        for entry in crawl.next(5):
-            told = crawl.explain(entry["url"])
+        for entry in crawl.inspect.next(5):
+            told = crawl.inspect.explain(entry["url"])
             assert told["priority"] == entry["priority"]
             parts = sum(link["part"] for link in told["links"]) + told["other"] + told.get("further_links", 0.0)
             assert parts == pytest.approx(entry["priority"], rel=1e-9, abs=1e-12)
-        best = crawl.explain(crawl.next(1)[0]["url"])
+        best = crawl.inspect.explain(crawl.inspect.next(1)[0]["url"])
         assert best["place"] == 1 and best["state"] == "waiting"
 
 
@@ -547,10 +557,10 @@ def test_an_explanation_names_the_links_that_gave_the_priority(tmp_path: Path) -
         crawl.seed(["http://a/", "http://b/"])
         for url in crawl.take(2):
             crawl.fetched(url, ["http://x/", f"{url}y"])
-        told = crawl.explain("http://x/")
+        told = crawl.inspect.explain("http://x/")
         assert {(link["url"], link["part"]) for link in told["links"]} == {("http://a/", 1.0), ("http://b/", 1.0)}
         with pytest.raises(InputError, match="does not know"):
-            crawl.explain("http://nowhere/")
+            crawl.inspect.explain("http://nowhere/")
 
 
 # Snapshots beside the crawl --------------------------------------------------------------------------------------------
@@ -558,15 +568,15 @@ def test_a_running_crawl_leaves_snapshots_however_many_links_its_pages_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("WORK", 2000), ("ROWS", 10), ("PAUSE_S", 0.0)):
-        monkeypatch.setattr(f"frontrank.crawl.live.SNAPSHOT_{name}", value)
+        monkeypatch.setattr(f"frontrank.crawl.recorder.SNAPSHOT_{name}", value)
     crawl = Crawl("fpr", tmp_path / "c", group=50)
     crawl.seed("http://a.example/0")
     for n in range(300):
         (url,) = crawl.take()
         crawl.fetched(url, [f"http://h{j}.example/{n}/{j}" for j in range(40)])
-    assert isinstance(crawl.log, Journal)
-    crawl.log.files.close()
-    expected = [entry["url"] for entry in crawl.next(50)]
+    assert isinstance(crawl.state.log, Journal)
+    crawl.state.log.files.close()
+    expected = [entry["url"] for entry in crawl.inspect.next(50)]
     crawl.commit()
     shutil.copytree(tmp_path / "c", tmp_path / "killed")  # as kill -9 leaves it
     crawl.abandon()
@@ -574,8 +584,8 @@ def test_a_running_crawl_leaves_snapshots_however_many_links_its_pages_have(
     assert list(log.snapshots()), "a snapshot was written while the crawl ran"
     log.close()
     with Crawl.recover(tmp_path / "killed") as again:
-        assert again.snapshot_seq > 0
-        assert [entry["url"] for entry in again.next(50)] == expected
+        assert again.inspect.snapshot_seq > 0
+        assert [entry["url"] for entry in again.inspect.next(50)] == expected
 
 
 # Memory -------------------------------------------------------------------------------------------------------------------
@@ -585,7 +595,7 @@ def test_links_are_kept_only_for_orderings_that_read_them_again(tmp_path: Path) 
         with Crawl(spec, tmp_path / spec) as crawl:
             crawl.seed(page(0))
             crawled(crawl, 100)
-            used[spec] = crawl.used
+            used[spec] = crawl.state.links.used
         with Crawl.recover(tmp_path / spec) as again:
             assert len(crawled(again, 5)) == 5
     assert used["fpr"] <= 3 and used["rankmass"] > 200 and used["pagerank:every=50"] > 200
@@ -612,14 +622,18 @@ def test_links_told_after_their_page_have_their_words_beside_their_targets(tmp_p
         crawl.discover(["http://a/3", "http://a/1"], "http://a/0", ["bees", "one more"], now=3.0)
         crawl.take(1, 4.0)
         crawl.fetched("http://a/1", [("http://a/4", "wasps")], now=5.0)
-        assert crawl.searchers is not None and len(crawl.searchers.anchors) == crawl.used
-        page = crawl.find("http://a/0")
-        row = slice(int(crawl.links.start[page]), int(crawl.links.stop[page]))
-        assert [crawl.url(target) for target in crawl.links.target[row].tolist()] == ["http://a/1", "http://a/2", "http://a/3"]
-        assert crawl.searchers.anchors[row] == ["one", "ants", "bees"]
-        return [waiting["url"] for waiting in crawl.next(9)]
+        assert crawl.state.demand.searchers is not None and len(crawl.state.demand.searchers.anchors) == crawl.state.links.used
+        page = crawl.lookup("http://a/0")
+        row = slice(int(crawl.state.links.rows.start[page]), int(crawl.state.links.rows.stop[page]))
+        assert [crawl.url(target) for target in crawl.state.links.rows.target[row].tolist()] == [
+            "http://a/1",
+            "http://a/2",
+            "http://a/3",
+        ]
+        assert crawl.state.demand.searchers.anchors[row] == ["one", "ants", "bees"]
+        return [waiting["url"] for waiting in crawl.inspect.next(9)]
 
     with Crawl("q-overlap:every=1", tmp_path / "c", workload=asked, clock=lambda: 9.0) as crawl:
         order = happen(crawl)
     with Crawl.recover(tmp_path / "c", clock=lambda: 9.0) as crawl:
-        assert [waiting["url"] for waiting in crawl.next(9)] == order and order
+        assert [waiting["url"] for waiting in crawl.inspect.next(9)] == order and order

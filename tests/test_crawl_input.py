@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ import numpy as np
 import pytest
 
 from frontrank import Crawl, FrontrankError, Politeness
+from frontrank.crawl.control import Control
+from frontrank.crawl.inspect import Inspector
 from frontrank.crawl.journal import Journal
+from frontrank.crawl.queues import Queues
 from frontrank.crawl.status import events
 from frontrank.errors import InputError
 from frontrank.web.view import Workload
@@ -22,28 +26,29 @@ from frontrank.web.view import Workload
 A, B = "http://a.example/", "http://b.example/"
 
 BY_NUMBER: dict[str, Callable[[Crawl, int], Any]] = {
-    "prioritise": lambda crawl, page: crawl.prioritise(page, 5),
-    "seed_pages": lambda crawl, page: crawl.seed_pages([page]),
-    "fetched_page": lambda crawl, page: crawl.fetched_page(page, [], any_state=True),
-    "fetched_page, links": lambda crawl, page: crawl.fetched_page(0, [page]),
-    "failed_page": lambda crawl, page: crawl.failed_page(page),
+    "prioritise": lambda crawl, page: crawl.control.prioritise(page, 5),
+    "seed": lambda crawl, page: crawl.seed([page]),
+    "fetched": lambda crawl, page: crawl.fetched(page, [], any_state=True),
+    "fetched, links": lambda crawl, page: crawl.fetched(0, [page]),
+    "failed": lambda crawl, page: crawl.failed(page),
     "give_back": lambda crawl, page: crawl.give_back([page]),
-    "drop_page": lambda crawl, page: crawl.drop_page(page),
-    "report_page": lambda crawl, page: crawl.report_page(page),
-    "report_failure": lambda crawl, page: crawl.report_failure(page, "gone"),
-    "schedule_page": lambda crawl, page: crawl.schedule_page(page, 10.0),
-    "forget_pages": lambda crawl, page: crawl.forget_pages([page]),
+    "drop": lambda crawl, page: crawl.drop(page),
+    "report_page": lambda crawl, page: crawl.queues.report(page),
+    "report_failure": lambda crawl, page: crawl.queues.report_failure(page, "gone"),
+    "schedule_page": lambda crawl, page: crawl.queues.schedule(page, 10.0),
+    "forget_pages": lambda crawl, page: crawl.queues.forget([page]),
 }
+BY_URL_TOO = {"seed", "fetched", "fetched, links", "failed", "drop"}  # text is a URL
 WRONG: dict[str, Callable[[Crawl], Any]] = {
     "now": lambda crawl: crawl.take(now=float("nan")),
-    "a priority": lambda crawl: crawl.prioritise(0, float("nan")),  # type: ignore[arg-type]
+    "a priority": lambda crawl: crawl.control.prioritise(0, float("nan")),  # type: ignore[arg-type]
     "a page must be tried again after": lambda crawl: crawl.failed(A, retry=True, retry_s=float("nan")),
     "impact": lambda crawl: crawl.fetched(A, impact=float("nan")),
     "impact of a page": lambda crawl: crawl.fetched(A, impact=-1.0),
-    "a seed": lambda crawl: crawl.seed([3]),  # type: ignore[list-item]
+    "a seed": lambda crawl: crawl.seed([3.5]),  # type: ignore[list-item]
     "a seed must be a URL": lambda crawl: crawl.seed([""]),
     "a seed must be a URL, got b.http": lambda crawl: crawl.seed(b"http://c.example/"),  # type: ignore[arg-type]
-    "a link": lambda crawl: crawl.fetched(A, links=[3]),  # type: ignore[list-item]
+    "a link": lambda crawl: crawl.fetched(A, links=[3.5]),  # type: ignore[list-item]
     "a link must be a URL": lambda crawl: crawl.fetched(A, links=[("x", "y", "z")]),  # type: ignore[list-item]
     "a URL and its anchor": lambda crawl: crawl.fetched(A, links=[(B, None)]),  # type: ignore[list-item]
 }
@@ -64,15 +69,20 @@ def goes_on(crawl: Crawl, folder: Path) -> None:
     assert crawl.take(5) == [B, "http://c.example/"]
     crawl.close()
     with Crawl.recover(folder) as again:
-        assert (again.known, again.fetched_count, again.waiting) == (3, 1, 2)
+        assert (again.inspect.known, again.inspect.fetched_count, again.inspect.waiting) == (3, 1, 2)
 
 
-@pytest.mark.parametrize("page", [-1, 2, 10_000_000, 2**70, 0.5, float("nan"), None, "0", True])
-@pytest.mark.parametrize("call", BY_NUMBER)
+NO_PAGES = (-1, 2, 10_000_000, 2**70, 0.5, float("nan"), None, "0", True)
+
+
+@pytest.mark.parametrize(
+    ("call", "page"),
+    [(call, page) for call in BY_NUMBER for page in NO_PAGES if not (isinstance(page, str) and call in BY_URL_TOO)],
+)
 def test_the_number_of_an_unknown_page_is_refused(tmp_path: Path, call: str, page: Any) -> None:
-    """``find`` says -1 of a page that is not known; written by kernels, it would be another page's memory."""
+    """``lookup`` says -1 of a page that is not known; written by kernels, it would be another page's memory."""
     crawl = begun(tmp_path / "crawl")
-    with pytest.raises(FrontrankError, match=f"one of the 2 that this crawl knows, got {page!r}"):
+    with pytest.raises(FrontrankError, match=f"(one of the 2 that this crawl knows|must be .*), got {page!r}"):
         BY_NUMBER[call](crawl, page)
     goes_on(crawl, tmp_path / "crawl")
 
@@ -99,7 +109,7 @@ def test_a_clock_that_tells_no_time_is_refused_before_there_is_a_directory_and_l
     crawl.seed([A, B])
     assert crawl.take() == [A]
     told.append(time)
-    for call in (crawl.take, crawl.pause, lambda: crawl.fetched(A, again_after=1.0), lambda: crawl.drop(B)):
+    for call in (crawl.take, crawl.control.pause, lambda: crawl.fetched(A, again_after=1.0), lambda: crawl.drop(B)):
         with pytest.raises(FrontrankError, match=said):
             call()
     with pytest.raises(FrontrankError, match="now must be a time in seconds, got"):
@@ -131,31 +141,50 @@ USUAL: dict[str, Any] = {  # what is given for parameters that must be there
     **dict.fromkeys(("name", "host", "group", "pattern", "key", "reason", "title", "text"), "a.example"),
     **dict.fromkeys(("seconds", "until", "at", "time"), 5.0),
     "politeness": Politeness(),
-    "told": [],
-    "payload": b"x",
+    "rows": [],
     "payloads": {},
     "share": None,
     "workload": Workload(("a",), np.ones(1)),
 }
-INNER = {"abandon", "apply", "before_sync", "check_page", "check_pages", "close", "restore_leases", "together"}
-VERBS = [name for name, _ in inspect.getmembers(Crawl, inspect.isfunction) if name[0] != "_" and name not in INNER]
+INNER = {"abandon", "close", "together"}
+PARTS = {"": Crawl, "control.": Control, "inspect.": Inspector, "queues.": Queues}
+VERBS = [
+    part + name
+    for part, owner in PARTS.items()
+    for name, _ in inspect.getmembers(owner, inspect.isfunction)
+    if name[0] != "_" and name not in INNER
+]
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_whatever_a_call_is_given_the_crawl_can_be_read_again(tmp_path: Path, verb: str) -> None:
     """It is taken, or refused in a sentence; and what the log keeps of it is what happened."""
     crawl = begun(tmp_path / "crawl")
-    parameters = list(inspect.signature(getattr(crawl, verb)).parameters.values())
+    parameters = list(inspect.signature(attrgetter(verb)(crawl)).parameters.values())
     values = [one for one in parameters if not isinstance(one.default, bool)]  # anything is true or false
     for parameter, value in itertools.product(values, ANYTHING):
         given = {one.name: USUAL[one.name] for one in parameters if one.default is inspect.Parameter.empty}
         with suppress(FrontrankError):
-            getattr(crawl, verb)(**{**given, parameter.name: value})
-        assert not crawl.broken, (parameter.name, value)
-    shown = [crawl.next(100), crawl.hosts(), sorted(crawl.leases), crawl.order, crawl.paused, crawl.notes]
+            attrgetter(verb)(crawl)(**{**given, parameter.name: value})
+        assert not crawl.inspect.broken, (parameter.name, value)
+    shown = [
+        crawl.inspect.next(100),
+        crawl.inspect.hosts(),
+        sorted(crawl.state.leases),
+        crawl.state.progress.order,
+        crawl.state.progress.paused,
+        crawl.notes,
+    ]
     crawl.close()
     with Crawl.recover(tmp_path / "crawl", keep_leases=True, clock=lambda: 0.0) as again:
-        assert [again.next(100), again.hosts(), sorted(again.leases), again.order, again.paused, again.notes] == shown
+        assert [
+            again.inspect.next(100),
+            again.inspect.hosts(),
+            sorted(again.state.leases),
+            again.state.progress.order,
+            again.state.progress.paused,
+            again.notes,
+        ] == shown
 
 
 OPTIONS = ("policy", "politeness", "capacity", "workload", "impact_by", "revisit_share", "queue_by", "notes", "group", "sync_s")
@@ -169,7 +198,7 @@ def test_whatever_a_crawl_is_made_with_it_is_made_or_refused_in_a_sentence(optio
             assert crawl.take() == [A]
     for path in sorted(tmp_path.iterdir()):
         with Crawl.recover(path) as again:
-            assert again.known == 1
+            assert again.inspect.known == 1
         for value in ANYTHING if option in inspect.signature(Crawl.recover).parameters else ():
             with suppress(FrontrankError):
                 Crawl.recover(path, **{option: value}).close()
@@ -198,23 +227,29 @@ def test_a_file_is_no_place_for_a_crawl(tmp_path: Path) -> None:
     assert file.read_text() == "mine"
 
 
-@pytest.mark.parametrize("verb", ["seed", "take", "fetched", "failed", "discover", "page"])
+@pytest.mark.parametrize("verb", ["seed", "take", "fetched", "failed", "discover", "intern"])
 def test_a_closed_crawl_does_not_change(tmp_path: Path, verb: str) -> None:
     crawl = begun(tmp_path / "crawl")
     crawl.close()
-    before = (crawl.known, crawl.waiting, crawl.leased, crawl.fetched_count, crawl.next_at())
+    before = (crawl.inspect.known, crawl.inspect.waiting, crawl.inspect.leased, crawl.inspect.fetched_count, crawl.next_at())
     given: Any = {"take": 1, "discover": ["http://new.example/"], "fetched": A, "failed": A}.get(verb, "http://new.example/")
     with pytest.raises(FrontrankError, match="this crawl is closed; recover it to continue"):
         getattr(crawl, verb)(given)
-    assert (crawl.known, crawl.waiting, crawl.leased, crawl.fetched_count, crawl.next_at()) == before
+    assert (
+        crawl.inspect.known,
+        crawl.inspect.waiting,
+        crawl.inspect.leased,
+        crawl.inspect.fetched_count,
+        crawl.next_at(),
+    ) == before
 
 
 def test_an_event_that_fails_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the reason: a log that cannot be read again would lose the whole crawl."""
     crawl = begun(tmp_path / "crawl")
-    monkeypatch.setattr(crawl.frontier, "limit", lambda *given, **limits: 1 / 0)
+    monkeypatch.setattr(crawl.state.frontier, "limit", lambda *given, **limits: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        crawl.limit_host("a.example", delay_s=1.0)
+        crawl.control.limit_host("a.example", delay_s=1.0)
     with pytest.raises(FrontrankError, match=r"the event 'host' failed .*; recover the crawl to continue without it"):
         crawl.fetched(A)
     crawl.close()
@@ -224,8 +259,8 @@ def test_an_event_that_fails_is_not_kept(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_crawl_whose_disk_refused_can_be_recovered_in_the_same_process(tmp_path: Path) -> None:
     """Its transaction must not lock the file on."""
     crawl = begun(tmp_path / "crawl")
-    assert isinstance(crawl.log, Journal)
-    crawl.log.db.execute("PRAGMA max_page_count = 1")  # as if the disk were full
+    assert isinstance(crawl.state.log, Journal)
+    crawl.state.log.db.execute("PRAGMA max_page_count = 1")  # as if the disk were full
     with pytest.raises(FrontrankError, match=r"the trace cannot be written \(.*full\)"):
         crawl.discover([f"http://c.example/{n}" for n in range(10_000)])
     crawl.close()
@@ -236,7 +271,7 @@ def goes_on_from(crawl: Crawl) -> None:
     with crawl:
         assert crawl.take() == [A]
         crawl.fetched(A, links=[B])
-        assert crawl.fetched_count == 1
+        assert crawl.inspect.fetched_count == 1
 
 
 def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
@@ -245,23 +280,23 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
     whole: Any = np.int64
     number: Any = np.float32
     links: Any = np.array([1])
-    crawl.fetched_page(whole(0), links, status=whole(200), now=number(2.0), where=("f", whole(1), whole(2)))
-    for page in crawl.pages_of():
-        crawl.prioritise(page, whole(5))
-        crawl.schedule_page(page, np.float64(9.0))
-    crawl.limit_host("a.example", budget=whole(5), delay_s=number(1.5))
+    crawl.fetched(whole(0), links, status=whole(200), now=number(2.0), where=("f", whole(1), whole(2)))
+    for page in crawl.queues.pages():
+        crawl.control.prioritise(page, whole(5))
+        crawl.queues.schedule(page, np.float64(9.0))
+    crawl.control.limit_host("a.example", budget=whole(5), delay_s=number(1.5))
     crawl.close()
     assert [event["links"] for event in events(tmp_path / "crawl") if event["kind"] == "fetched"] == [1]
     with Crawl.recover(tmp_path / "crawl") as again:
-        assert (again.fetched_count, again.waiting) == (1, 2)
-        assert next(row for row in again.hosts() if row["host"] == "a.example")["delay"] == 1.5
+        assert (again.inspect.fetched_count, again.inspect.waiting) == (1, 2)
+        assert next(row for row in again.inspect.hosts() if row["host"] == "a.example")["delay"] == 1.5
 
 
 def test_one_link_may_be_given_as_it_is() -> None:
     """As one seed may: a text is not taken for its letters."""
     crawl = begun()
     crawl.fetched(A, links="http://c.example/")
-    assert crawl.known == 3 and crawl.find("http://c.example/") == 2
+    assert crawl.inspect.known == 3 and crawl.lookup("http://c.example/") == 2
 
 
 @pytest.mark.parametrize(
@@ -298,5 +333,5 @@ def test_pages_in_nested_lists_are_refused(tmp_path: Path, pages: Any) -> None:
 @pytest.mark.parametrize("spec", ["pagerank:every=7", "rw:every=7", "rw-eg:every=7"])
 def test_an_empty_crawl_has_nothing_to_rank(caplog: pytest.LogCaptureFixture, spec: str) -> None:
     crawl = Crawl(spec)
-    crawl.rescore()
+    crawl.control.rescore()
     assert crawl.take() == [] and caplog.messages == []

@@ -23,48 +23,51 @@ def crawl(tmp_path: Path) -> Crawl:
 
 
 def test_the_overview_is_the_status_without_what_only_the_log_knows(crawl: Crawl) -> None:
-    whole = crawl.status()
-    assert crawl.overview() == {key: whole[key] for key in whole if key not in ("failed_by_reason", "unscored", "next")}
+    whole = crawl.inspect.status()
+    assert crawl.inspect.overview() == {key: whole[key] for key in whole if key not in ("failed_by_reason", "unscored", "next")}
 
 
 def test_the_distribution_counts_each_waiting_page_once(crawl: Crawl) -> None:
-    told = crawl.score_distribution(bins=4)
-    assert told["waiting"] == told["sampled"] == crawl.waiting
-    assert sum(one["pages"] for one in told["bins"]) == crawl.waiting
-    assert told["quantiles"][-1]["priority"] == crawl.next(1)[0]["priority"]
+    told = crawl.inspect.score_distribution(bins=4)
+    assert told["waiting"] == told["sampled"] == crawl.inspect.waiting
+    assert sum(one["pages"] for one in told["bins"]) == crawl.inspect.waiting
+    assert told["quantiles"][-1]["priority"] == crawl.inspect.next(1)[0]["priority"]
     assert [one["to"] for one in told["bins"]][:-1] == [one["from"] for one in told["bins"]][1:]
 
 
 def test_pages_with_a_priority_of_their_own_are_counted_apart(crawl: Crawl) -> None:
-    first = crawl.next(1)[0]["url"]
-    crawl.prioritise(crawl.find(first), 7)
-    told = crawl.score_distribution()
+    first = crawl.inspect.next(1)[0]["url"]
+    crawl.control.prioritise(crawl.lookup(first), 7)
+    told = crawl.inspect.score_distribution()
     assert told["prioritised"] == 1
-    assert sum(one["pages"] for one in told["bins"]) == crawl.waiting - 1
+    assert sum(one["pages"] for one in told["bins"]) == crawl.inspect.waiting - 1
 
 
 def test_of_many_pages_a_sample_is_looked_at(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status, "SAMPLE", 3)
-    told = crawl.score_distribution()
-    assert told["waiting"] == crawl.waiting > 3 >= told["sampled"] == sum(one["pages"] for one in told["bins"])
+    told = crawl.inspect.score_distribution()
+    assert told["waiting"] == crawl.inspect.waiting > 3 >= told["sampled"] == sum(one["pages"] for one in told["bins"])
 
 
 def test_an_empty_frontier_has_an_empty_distribution() -> None:
-    told = Crawl("fpr").score_distribution()
+    told = Crawl("fpr").inspect.score_distribution()
     assert (told["waiting"], told["bins"], told["quantiles"]) == (0, [], [])
 
 
 def test_equal_priorities_are_one_bin() -> None:
     crawl = Crawl("bfs")
     crawl.seed("http://a.example/")
-    (only,) = crawl.score_distribution()["bins"]
+    (only,) = crawl.inspect.score_distribution()["bins"]
     assert (only["from"], only["pages"]) == (only["to"], 1)
 
 
 def test_coverage_counts_pages_and_hosts_and_adds_up_over_depths(crawl: Crawl) -> None:
-    told = crawl.coverage()
-    assert (told["known"], told["settled"]) == (crawl.known, 4)
-    assert (told["hosts"], told["hosts_asked"]) == (2, 1 + any("//b." in crawl.url(page) for page in crawl.order))
+    told = crawl.inspect.coverage()
+    assert (told["known"], told["settled"]) == (crawl.inspect.known, 4)
+    assert (told["hosts"], told["hosts_asked"]) == (
+        2,
+        1 + any("//b." in crawl.url(page) for page in crawl.state.progress.order),
+    )
     assert sum(row["known"] for row in told["by_depth"]) == told["known"]
     assert sum(row["settled"] for row in told["by_depth"]) == told["settled"]
     assert told["by_depth"][0] == {"depth": 0, "known": 1, "settled": 1}

@@ -103,7 +103,7 @@ def _options(home: str, **more: Any) -> Options:
 def _copy(folder: Path, url: str) -> Copy:
     held = Crawl.recover(folder, read_only=True)
     try:
-        packed = held.attached(held.find(url))
+        packed = next(iter(held.attached([held.lookup(url)]).values()), None)
         assert packed is not None
         return Copy.unpack(packed)
     finally:
@@ -303,4 +303,4 @@ def test_a_page_that_failed_when_it_came_back_keeps_its_date_after_a_kill(tmp_pa
         done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "crawl"), home], check=False)
     assert done.returncode == -signal.SIGKILL
     with Crawl.recover(tmp_path / "crawl") as left:
-        assert left.fetched_count == 1 and not left.completed(0), "it waits, or comes back: it is not lost"
+        assert left.inspect.fetched_count == 1 and not left.inspect.completed(0), "it waits, or comes back: it is not lost"

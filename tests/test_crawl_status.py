@@ -56,7 +56,7 @@ def crawl(tmp_path: Path) -> Any:
             made.failed(url, "http 404" if i == 3 else "robots.txt")
         else:
             made.fetched(url, [f"http://{'ab'[j % 2]}.example/{j}" for j in range(3 * i, 3 * i + 4)])
-    made.drop(made.next(1)[0]["url"], "excluded")
+    made.drop(made.inspect.next(1)[0]["url"], "excluded")
     (url,) = made.take()
     made.failed(url, "timeout", retry=True, retry_s=1000.0)
     yield made
@@ -64,29 +64,29 @@ def crawl(tmp_path: Path) -> Any:
 
 
 def test_a_running_crawl_says_when_its_budget_is_spent(crawl: Crawl) -> None:
-    told = status(crawl.folder or "", clock=lambda: crawl.now)
+    told = status(crawl.inspect.folder or "", clock=lambda: crawl.state.progress.now)
     assert told["running"] and (told["fetched"], told["failed"]) == (50, 3)
     assert (told["budget"], told["asked"]) == (100, 51), "what was never asked for uses up no budget"
     assert told["pages_per_s"]["lately"] == pytest.approx(1.0, rel=0.1)
     assert told["left_s"] == pytest.approx(49 / told["pages_per_s"]["lately"])
-    text = said("status", crawl.folder or "")
-    assert f"{crawl.folder}: running, ordered by bfs" in text
+    text = said("status", crawl.inspect.folder or "")
+    assert f"{crawl.inspect.folder}: running, ordered by bfs" in text
     assert re.search(r"budget +51 of 100 pages \(51%\)", text)
     assert "started     2001-09-09T01:46:40Z" in text and "last event  2001-09-09T01:47:32Z" in text
 
 
 def test_a_stopped_crawl_has_no_time_left(crawl: Crawl) -> None:
     crawl.close()
-    told = json.loads(said("status", crawl.folder or "", "--json"))
+    told = json.loads(said("status", crawl.inspect.folder or "", "--json"))
     assert not told["running"] and told["left_s"] is None
     assert told["pages_per_s"]["lately"] == pytest.approx(1.0, rel=0.1), "of its last minutes"
-    assert "stopped" in said("status", crawl.folder or "")
+    assert "stopped" in said("status", crawl.inspect.folder or "")
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_queue_is_every_waiting_page_in_its_order(crawl: Crawl, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"queue.{ending}"
-    told = json.loads(said("status", crawl.folder or "", "--queue", path, "--json"))
+    told = json.loads(said("status", crawl.inspect.folder or "", "--queue", path, "--json"))
     if ending == "csv":
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     else:
@@ -96,7 +96,7 @@ def test_the_queue_is_every_waiting_page_in_its_order(crawl: Crawl, tmp_path: Pa
     assert [row["state"] for row in rows] == ["waiting"] * (len(rows) - 1) + ["retry"], "the page that failed comes last"
     assert {row["host"] for row in rows} == {"a.example", "b.example"}
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
-    taken = crawl.take(len(rows), now=crawl.now)
+    taken = crawl.take(len(rows), now=crawl.state.progress.now)
     assert taken == [row["url"] for row in rows[:-1]], "it is the order in which they are taken"
 
 
@@ -164,11 +164,11 @@ def test_rates_count_the_time_at_work() -> None:
 
 
 def test_a_trace_has_times_with_their_zone(crawl: Crawl) -> None:
-    lines = said("trace", crawl.folder or "").splitlines()
+    lines = said("trace", crawl.inspect.folder or "").splitlines()
     assert "2001-09-09T01:46:40Z  seed     http://a.example/" in lines[0]
     (retry,) = [line for line in lines if " retry " in line]
     assert "again_at=2001-09-09T02:04:12Z" in retry
-    assert json.loads(said("trace", crawl.folder or "", "--json").splitlines()[0])["time"] == T0
+    assert json.loads(said("trace", crawl.inspect.folder or "", "--json").splitlines()[0])["time"] == T0
 
 
 def test_what_was_crawled_does_not_steer_the_terminal(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_what_was_crawled_does_not_steer_the_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("columns", [80, 100, 140])
 def test_the_status_fits_the_terminal(crawl: Crawl, columns: int) -> None:
     crawl.close()
-    folder = crawl.folder
+    folder = crawl.inspect.folder
     assert folder is not None
     terminal = seen("status", folder.name, columns=columns, cwd=folder.parent)
     assert terminal.widest <= columns
@@ -189,7 +189,7 @@ def test_the_status_fits_the_terminal(crawl: Crawl, columns: int) -> None:
 
 @pytest.mark.parametrize(("lines", "pages"), [("50", 20), ("24", 5), ("34", 14)])
 def test_the_facts_do_not_scroll_away(crawl: Crawl, lines: str, pages: int) -> None:
-    folder = crawl.folder
+    folder = crawl.inspect.folder
     assert folder is not None
     crawl.close()
     terminal = seen("status", folder.name, columns=80, cwd=folder.parent, env={"LINES": lines})

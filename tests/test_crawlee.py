@@ -113,7 +113,7 @@ def test_what_fails_is_tried_again_and_then_given_up() -> None:
     async def main(home: str) -> tuple[list[str], dict[str, Any]]:
         async with await CrawlRequests.open("bfs") as requests:
             order = await crawled(requests, home, max_request_retries=2)
-            return order, await requests.crawl.status()
+            return order, await requests.crawl.inspect.status()
 
     first, second = (f"{q}" for q in SHAPE.targets_of(0)[:2])
     with served(SHAPE, {first: 1, second: 99}) as home:
@@ -166,7 +166,7 @@ def test_requests_of_one_url_with_keys_of_their_own_are_pages_of_their_own() -> 
             await requests.add_requests([*posts, Request.from_url("http://a.example/first")], forefront=False)
             await requests.add_request("http://a.example/now", forefront=True)
             taken = [await requests.fetch_next_request() for _ in range(4)]
-            hosts = await requests.crawl.hosts()
+            hosts = await requests.crawl.inspect.hosts()
             return [request.unique_key for request in taken if request is not None], [host["host"] for host in hosts]
 
     keys, hosts = asyncio.run(main())
@@ -199,7 +199,7 @@ def test_orderings_that_read_pages_are_told_what_they_say() -> None:
                 requests.tell(request, text=said)
                 await requests.add_request(f"{request.url}/next")
                 await requests.mark_request_as_handled(request)
-            return [page["url"] for page in await requests.crawl.next()]
+            return [page["url"] for page in await requests.crawl.inspect.next()]
 
     assert asyncio.run(main()) == ["http://a.example/rich/next", "http://a.example/poor/next"]
 
@@ -209,11 +209,11 @@ def test_a_request_that_was_never_added_settles_nothing(tmp_path: Path) -> None:
         async with await CrawlRequests.open("bfs", tmp_path / "crawl") as requests:
             await requests.add_requests(["http://a.example/1", "http://a.example/2"])
             (await requests.fetch_next_request(), await requests.fetch_next_request())
-            seq = requests.crawl.crawl.log.seq
+            seq = requests.crawl.crawl.state.log.seq
             foreign = Request.from_url("http://b.example/")
             assert await requests.mark_request_as_handled(foreign) is None
             assert await requests.reclaim_request(foreign) is None
-            assert requests.crawl.crawl.log.seq == seq and requests.crawl.crawl.leased == 2
+            assert requests.crawl.crawl.state.log.seq == seq and requests.crawl.crawl.inspect.leased == 2
 
     asyncio.run(main())
 
@@ -238,6 +238,6 @@ def test_the_example_of_the_page_can_be_pasted(tmp_path: Path, monkeypatch: pyte
         code = code.replace("https://crawlee.dev/python/", f"{home}/0").replace("delay_s=1.0", "delay_s=0.0")
         exec(compile(code, "docs/crawlee.md", "exec"), {"__name__": "__main__"})
     held = Crawl.recover(tmp_path / "my-crawl", read_only=True)
-    assert held.fetched_count >= 50
-    assert len(held.links.target) > 0
+    assert held.inspect.fetched_count >= 50
+    assert len(held.state.links.rows.target) > 0
     held.close()

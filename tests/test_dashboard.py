@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Crawls, Asked]]:
     with grown(tmp_path_factory.mktemp("service") / "crawls") as crawls:
-        crawls.get().prioritise(crawls.get().find("http://c.example/0"), 5)
+        crawls.get().control.prioritise(crawls.get().lookup("http://c.example/0"), 5)
         with serving(crawls) as asked:
             yield crawls, asked
 
@@ -70,9 +70,9 @@ def test_everything_is_shown_and_fits(browser: Any, served: tuple[Crawls, Asked]
     crawls, asked = served
     made = Opened(browser, asked.url, width, scheme).whole()
     assert made.page.evaluate("document.documentElement.scrollWidth") <= width
-    assert made.texts("#next tbody td:nth-child(2)") == [page["url"] for page in crawls.get().next(50)]
+    assert made.texts("#next tbody td:nth-child(2)") == [page["url"] for page in crawls.get().inspect.next(50)]
     facts = dict(zip(made.texts("#facts dt"), made.texts("#facts dd"), strict=True))
-    assert facts["fetched"].split()[0] == "6" and facts["known"] == str(crawls.get().known)
+    assert facts["fetched"].split()[0] == "6" and facts["known"] == str(crawls.get().inspect.known)
     assert made.texts("#policy") == ["backlink"]
     dark = made.page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     assert dark == (scheme == "dark")
@@ -144,7 +144,7 @@ def test_what_happens_is_shown_without_a_reload(browser: Any, tmp_path: Path) ->
         made = Opened(browser, asked.url).whole()
         crawl = crawls.get()
         crawl.fetched(crawl.take()[0], ["http://new.example/"])
-        crawl.prioritise(crawl.find("http://new.example/"), 9)
+        crawl.control.prioritise(crawl.lookup("http://new.example/"), 9)
         made.page.wait_for_selector("#facts div:first-child dd:has-text('7')")
         made.page.wait_for_selector("#next .link:has-text('http://new.example/')")
         made.page.close()
@@ -156,22 +156,22 @@ def test_actions_change_the_crawl(browser: Any, tmp_path: Path) -> None:
         page, crawl = made.page, crawls.get()
         page.keyboard.press("p")
         page.wait_for_selector("#state:has-text('paused')")
-        assert crawl.paused
+        assert crawl.state.progress.paused
         page.click("#pause")
         page.wait_for_selector("#state:has-text('live')")
-        assert not crawl.paused
+        assert not crawl.state.progress.paused
         page.locator("#families button:has-text('Boost')").first.click()
         page.fill("#ask input[name=by]", "2")
         page.keyboard.press("Enter")
         page.wait_for_selector("#rules tbody tr")
-        assert "/cal/" in crawl.next(1)[0]["url"]
+        assert "/cal/" in crawl.inspect.next(1)[0]["url"]
         page.wait_for_selector("#next tbody tr:first-child:has-text('before all')")
         page.locator("#rules button").click()
         page.wait_for_selector("#rules", state="hidden")
         page.locator("#hosts button:has-text('Block')").first.click()
         page.keyboard.press("Enter")
         page.wait_for_selector("#hosts:has-text('blocked')")
-        assert crawl.busiest_hosts(1)[0]["blocked"] > crawl.clock()
+        assert crawl.inspect.busiest_hosts(1)[0]["blocked"] > crawl.inspect.clock()
         page.click("#boost")
         page.fill("#ask input[name=pattern]", "(")
         page.keyboard.press("Enter")
@@ -204,7 +204,7 @@ def test_a_crawl_in_a_directory_is_shown_and_controlled(browser: Any, tmp_path: 
         assert made.trouble == []
         made.page.close()
     with Crawls(tmp_path / "crawls") as crawls:
-        assert crawls.get().paused
+        assert crawls.get().state.progress.paused
 
 
 def test_crawls_that_begin_and_end_are_seen_without_a_reload(browser: Any, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_the_pause_of_the_service_is_shown_and_ended(browser: Any, tmp_path: Pat
         made.page.wait_for_selector("#state:has-text('service paused')")
         made.page.click("#pause:has-text('Resume service')")
         made.page.wait_for_selector("#state:has-text('live')")
-        assert crawls.active and not crawls.get().paused and made.trouble == []
+        assert crawls.active and not crawls.get().state.progress.paused and made.trouble == []
         made.page.close()
 
 
@@ -253,7 +253,7 @@ def test_the_limit_of_a_host_is_seen_and_set(browser: Any, tmp_path: Path) -> No
         made.page.fill("#ask input[name=limit]", "41")
         made.page.keyboard.press("Enter")
         made.page.wait_for_selector("#hosts tbody tr:first-child td:nth-child(7):has-text('41')")
-        assert crawls.get().busiest_hosts(1)[0]["limit"] == 41 and made.trouble == []
+        assert crawls.get().inspect.busiest_hosts(1)[0]["limit"] == 41 and made.trouble == []
         made.page.close()
 
 

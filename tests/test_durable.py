@@ -115,7 +115,7 @@ def test_the_leases_of_a_dead_process_return_at_once(tmp_path: Path) -> None:
     taken = crawl.take(3)
     crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
-        assert again.leased == 0
+        assert again.inspect.leased == 0
         assert again.take(3) == taken
 
 
@@ -134,7 +134,7 @@ def test_a_torn_log_loses_the_torn_commits_and_nothing_before_them(tmp_path: Pat
         kept = events(torn)
         assert kept[: len(before) - 30] == before[: len(before) - 30]
         grow(again, 30)
-        assert again.leased == 0
+        assert again.inspect.leased == 0
     order = [row[2] for row in events(torn) if row[1] == Fetched.kind]
     with Crawl(parse("opic"), tmp_path / "whole") as whole:
         whole.seed([page(0)])
@@ -152,7 +152,7 @@ def test_a_garbled_last_frame_is_left_out(tmp_path: Path) -> None:
     data[-2000:] = os.urandom(2000)
     wal.write_bytes(data)
     with Crawl.recover(torn) as again:
-        assert 38 <= again.fetched_count <= 40
+        assert 38 <= again.inspect.fetched_count <= 40
         grow(again, 5)
 
 
@@ -162,7 +162,7 @@ def test_a_torn_snapshot_is_passed_over(tmp_path: Path, damage: str) -> None:
     crawl.snapshot()
     grow(crawl, 10)
     crawl.snapshot()
-    expected = crawl.frontier.best(50).tolist()
+    expected = crawl.state.frontier.best(50).tolist()
     crawl.abandon()
     newest = max((tmp_path / "c" / "snapshots").iterdir())
     data = bytearray(newest.read_bytes())
@@ -171,8 +171,8 @@ def test_a_torn_snapshot_is_passed_over(tmp_path: Path, damage: str) -> None:
     damaged = {"cut": bytes(data[:-700]), "flip": bytes(data), "empty": b"", "other": b"PK nonsense"}
     newest.write_bytes(damaged[damage])
     with Crawl.recover(tmp_path / "c") as again:
-        assert again.fetched_count == 60
-        assert again.frontier.best(50).tolist() == expected
+        assert again.inspect.fetched_count == 60
+        assert again.state.frontier.best(50).tolist() == expected
 
 
 EDITED = """
@@ -231,9 +231,11 @@ for n in range(30):
 crawl.snapshot()
 crawl.close()
 """
-    ended = (
-        'crawl = Crawl.recover("c", policy=Counting())\nprint(crawl.fetched_count, crawl.state.seen[-1], len(crawl.state.seen))'
-    )
+    ended = """
+crawl = Crawl.recover("c", policy=Counting())
+seen = crawl.state.ordering.columns.seen
+print(crawl.inspect.fetched_count, seen[-1], len(seen))
+"""
     told(1, begun)
     assert told(1, ended).split() == ["30", "30", "1"]
     assert told(5000, ended).split() == ["30", "30", "5000"]
@@ -252,11 +254,11 @@ def test_a_snapshot_that_is_ahead_of_a_cut_log_is_not_trusted_later_either(tmp_p
     (url,) = other.take()
     other.failed(url, "gone")  # history takes another way
     grow(other, 19)
-    expected = other.frontier.best(99).tolist()
+    expected = other.state.frontier.best(99).tolist()
     other.abandon()
     with Crawl.recover(early) as again:
-        assert (again.fetched_count, again.failed_count) == (39, 1)
-        assert again.frontier.best(99).tolist() == expected
+        assert (again.inspect.fetched_count, again.inspect.failed_count) == (39, 1)
+        assert again.state.frontier.best(99).tolist() == expected
 
 
 def test_only_one_process_writes(tmp_path: Path) -> None:
@@ -264,7 +266,7 @@ def test_only_one_process_writes(tmp_path: Path) -> None:
         with pytest.raises(StorageError, match="this process has this crawl open already; close it first"):
             Crawl.recover(tmp_path / "c")
         with Crawl.recover(tmp_path / "c", read_only=True) as seen:
-            assert seen.fetched_count == 3 and seen.waiting > 0
+            assert seen.inspect.fetched_count == 3 and seen.inspect.waiting > 0
 
 
 def test_a_directory_with_a_crawl_is_not_taken_for_another(tmp_path: Path) -> None:
@@ -319,12 +321,12 @@ def test_another_ordering_is_refused_unless_what_waits_may_be_ranked_anew(tmp_pa
         Crawl.recover(tmp_path / "c", parse("backlink"))
     with Crawl.recover(tmp_path / "c", parse("backlink"), rescore=True) as again:
         counts = {q: sum(q in {u for u, _ in links(n)} - {page(n)} for n in range(30)) for q in map(page, range(61))}
-        waiting = [again.url(p) for p in again.frontier.best(99).tolist()]
+        waiting = [again.url(p) for p in again.state.frontier.best(99).tolist()]
         assert [counts[url] for url in waiting] == sorted((counts[url] for url in waiting), reverse=True)
         rest = grow(again, 10)
     with Crawl.recover(tmp_path / "c") as once_more:
-        assert once_more.policy.spec() == "backlink"
-        assert once_more.fetched_count == 40 and rest
+        assert once_more.state.policy.spec() == "backlink"
+        assert once_more.inspect.fetched_count == 40 and rest
 
 
 def test_time_never_runs_back(tmp_path: Path) -> None:
@@ -375,7 +377,7 @@ def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(small_disk: Path) 
     assert acknowledged > 100
     subprocess.run(["mount", "-o", "remount,size=50m", str(small_disk)], check=True)
     with Crawl.recover(small_disk / "c") as again:
-        assert acknowledged <= again.fetched_count <= acknowledged + 1
+        assert acknowledged <= again.inspect.fetched_count <= acknowledged + 1
         grow(again, 50)
 
 
@@ -402,7 +404,7 @@ def test_a_file_that_may_not_grow_is_said(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, ignored)
     crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
-        assert again.fetched_count >= acknowledged
+        assert again.inspect.fetched_count >= acknowledged
 
 
 def test_a_snapshot_taken_before_any_link_serves_orderings_that_read_anchors(tmp_path: Path) -> None:
@@ -410,7 +412,7 @@ def test_a_snapshot_taken_before_any_link_serves_orderings_that_read_anchors(tmp
     crawl.snapshot()
     crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
-        assert again.links.value.size == 0 and again.reads_anchors
+        assert again.state.links.rows.value.size == 0 and again.state.links.reads_anchors
         assert grow(again, 3) == [page(0), page(1), page(3)]
 
 
@@ -442,19 +444,19 @@ def test_a_child_that_writes_a_snapshot_does_not_lock_the_crawl_of_its_dead_pare
 
 def test_the_log_is_moved_into_the_database_while_the_crawl_goes_on(tmp_path: Path) -> None:
     crawl = begun(tmp_path / "c", 200)
-    assert isinstance(crawl.log, Journal)
-    mover = threading.Thread(target=crawl.log._checkpoint)
+    assert isinstance(crawl.state.log, Journal)
+    mover = threading.Thread(target=crawl.state.log._checkpoint)
     mover.start()
     grow(crawl, 100)
     mover.join()
-    crawl.log._checkpoint()
+    crawl.state.log._checkpoint()
     grow(crawl, 1)  # the first commit after a whole checkpoint begins the log anew
-    assert isinstance(crawl.log, Journal)
-    _, frames, _ = crawl.log.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    assert isinstance(crawl.state.log, Journal)
+    _, frames, _ = crawl.state.log.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     assert frames < 50
     crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
-        assert again.fetched_count == 301
+        assert again.inspect.fetched_count == 301
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o777 & ~0o700])

@@ -45,10 +45,10 @@ def test_a_page_that_came_back_is_one_page_that_links_here(tmp_path: Path) -> No
         crawl.seed([HOME])
         for again in range(3):
             if again:
-                crawl.schedule_page(crawl.find(HOME), crawl.clock())
+                crawl.queues.schedule(crawl.lookup(HOME), crawl.inspect.clock())
             assert HOME in crawl.take(5)
             crawl.fetched(HOME, links=[A])
-        told = crawl.explain(A)
+        told = crawl.inspect.explain(A)
     assert ([link["url"] for link in told["links"]], told["links_known"]) == ([HOME], 1)
     assert told["links"][0]["part"] + told["other"] == pytest.approx(told["priority"])
 
@@ -73,9 +73,9 @@ def take(crawl: fr.Crawl) -> str:
 @pytest.mark.parametrize("ranking", ["inline", "background"])
 def test_a_ranking_says_what_each_link_gave(tmp_path: Path, ranking: str) -> None:
     crawl = ranked(tmp_path / "crawl", "pagerank:every=1", ranking=ranking)
-    while crawl.ranking.under_way:
+    while crawl.state.ranking.under_way:
         time.sleep(0.01)
-    told = crawl.explain(X)
+    told = crawl.inspect.explain(X)
     crawl.close()
     rows = np.array([[0, 1 / 2, 1 / 2, 0], [0, 0, 1 / 2, 1 / 2], [0, 0, 0, 1], [1 / 4] * 4])  # HOME, A, B, and X to all
     x = np.linalg.solve(np.eye(4) - 0.85 * rows.T, np.full(4, 0.15 / 4))
@@ -132,11 +132,11 @@ def test_names_that_are_taken_over_are_those_that_are_read(tmp_path: Path, polic
     """A replay for another ordering, with the names of a crawl that is there, and by reading them all again."""
     with Crawl("backlink", tmp_path / "crawl") as crawl:
         crawl.seed([f"http://h{n}.test/" for n in range(3)])
-        crawl.limit_host("never-seen.test", delay_s=3.0)
+        crawl.control.limit_host("never-seen.test", delay_s=3.0)
         for turn in range(40):
             for url in crawl.take(1, now=10.0 * turn):
                 crawl.fetched(url, [f"http://h{(turn * n) % 7}.test/{turn // 3}/{n}" for n in range(5)], now=10.0 * turn + 1)
-        crawl.limit_host("h1.test", delay_s=9.0)
+        crawl.control.limit_host("h1.test", delay_s=9.0)
         if queue:
             crawl.discover(["http://h1.test/in-a-queue"], queues=[queue])
         crawl.snapshot()
@@ -144,10 +144,10 @@ def test_names_that_are_taken_over_are_those_that_are_read(tmp_path: Path, polic
     read, taken = (
         Crawl.recover(tmp_path / "crawl", policy, read_only=True, rescore=True, names_of=names) for names in (None, before)
     )
-    assert taken.known == read.known == before.known
-    assert taken.next(500) == read.next(500) and taken.next(1)
-    assert sorted(taken.hosts(), key=str) == sorted(read.hosts(), key=str)
-    for page in range(read.known):
-        assert taken.find(read.url(page)) == read.find(read.url(page))
+    assert taken.inspect.known == read.inspect.known == before.inspect.known
+    assert taken.inspect.next(500) == read.inspect.next(500) and taken.inspect.next(1)
+    assert sorted(taken.inspect.hosts(), key=str) == sorted(read.inspect.hosts(), key=str)
+    for page in range(read.inspect.known):
+        assert taken.lookup(read.url(page)) == read.lookup(read.url(page))
     for one in (before, read, taken):
         one.close()

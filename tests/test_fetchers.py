@@ -147,4 +147,4 @@ def test_pages_that_are_given_back_wait_where_they_stood() -> None:
     first = crawl.take_pages(3)
     crawl.fetched(crawl.url(first[1]), [])
     crawl.give_back(first)
-    assert crawl.leased == 0 and crawl.take_pages(9) == [first[0], first[2], 3]
+    assert crawl.inspect.leased == 0 and crawl.take_pages(9) == [first[0], first[2], 3]

@@ -68,7 +68,7 @@ class Simulated:
         self.job = Job(self.crawl, asked, None)
         self.job.trouble.clock, self.job.trouble.chance = (lambda: self.now), (lambda: 0.5)
         self.server: Server = lambda url, at: OK
-        self.pacer = Pacer(self.crawl.pace_of, clock=lambda: self.now)
+        self.pacer = Pacer(self.crawl.inspect.pace_of, clock=lambda: self.now)
         source = CrawlSource(self.job, self, Arrivals(self.job, scope_of(asked, ())))  # type: ignore[arg-type]
         self.source, self.loop = source, FetchLoop(source, self)  # type: ignore[arg-type]
 
@@ -95,7 +95,7 @@ class Simulated:
 
     @property
     def failures(self) -> dict[str, int]:
-        return dict(self.crawl.history.reasons())
+        return dict(self.crawl.inspect.history.reasons())
 
     def gaps(self, begin: float, end: float) -> list[float]:
         """Between requests to the first host, within this time."""
@@ -112,7 +112,7 @@ def pages(host: str, count: int) -> list[str]:
 def test_a_host_that_is_away_for_a_while_loses_no_page_and_holds_up_no_other(failure: FetchResult, away_s: float) -> None:
     run = Simulated([*pages("a", 30), *pages("b", 200)])
     run.run(lambda url, at: failure if url.startswith("http://a.") and 10 < at < 10 + away_s else OK)
-    assert run.failures == {} and run.crawl.fetched_count == 230 and not run.crawl.waiting
+    assert run.failures == {} and run.crawl.inspect.fetched_count == 230 and not run.crawl.inspect.waiting
     tries = sum(10 < at - T0 < 10 + away_s and url.startswith("http://a.") for at, url in run.asked)
     assert 3 <= tries <= 12 + away_s / 50, "it rests longer and longer"
     others = [at for at, url in run.asked if url.startswith("http://b.")]
@@ -127,7 +127,7 @@ def test_a_host_with_some_broken_pages_goes_on_at_its_pace(kind: str) -> None:
     broken = {url for n, url in enumerate(urls) if n % 12 == 5}
     run = Simulated(urls)
     run.run(lambda url, at: FAILURES[kind] if url in broken else OK)
-    assert run.crawl.fetched_count == 200 - len(broken) and not run.crawl.waiting
+    assert run.crawl.inspect.fetched_count == 200 - len(broken) and not run.crawl.inspect.waiting
     assert list(run.failures.values()) == [len(broken)]
     good = [at - T0 for at, url in run.asked if url not in broken]
     assert max(good) < {"http 503": 1000.0}.get(kind, 300.0), "200 pages, one a second"
@@ -141,7 +141,7 @@ def test_a_page_that_ends_three_fetchers_has_failed_and_no_other() -> None:
 
     run = Simulated(pages("a", 3), retries=0)
     run.run(server)
-    assert run.failures == {"fetcher died": 1} and run.crawl.fetched_count == 2
+    assert run.failures == {"fetcher died": 1} and run.crawl.inspect.fetched_count == 2
     assert [url[-1] for _, url in run.asked].count("1") == MAX_DEATHS
 
 
@@ -185,7 +185,7 @@ def test_retry_after_comes_first() -> None:
     run.run(lambda url, at: answers.pop(0) if answers else OK)
     first, second, third = [at - T0 for at, _ in run.asked][:3]
     assert (first, second) == (0.0, 120.0) and 127.0 <= third <= 128.0, "a page that failed lets another one go first"
-    assert run.failures == {} and run.crawl.fetched_count == 3
+    assert run.failures == {} and run.crawl.inspect.fetched_count == 3
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -201,9 +201,9 @@ def test_a_host_that_limits_requests_is_asked_less_often_and_loses_no_page(statu
 
     run = Simulated(pages("a", 300), delay=0.0, per_host=0)
     run.run(limited)
-    assert run.failures == {} and run.crawl.fetched_count == 300
+    assert run.failures == {} and run.crawl.inspect.fetched_count == 300
     assert len(run.asked) < 330, "it is learned that there is a limit"
-    delay = run.crawl.hosts()[0]["delay"]
+    delay = run.crawl.inspect.hosts()[0]["delay"]
     assert 0.2 <= delay <= 1.0, "and kept with the crawl"
 
 
@@ -211,7 +211,7 @@ def test_a_host_that_limits_requests_is_asked_less_often_and_loses_no_page(statu
 def test_a_page_that_alone_gets_no_answer_fails_and_does_not_stop_its_host(name: str) -> None:
     run = Simulated(pages("a", 400))
     run.run(lambda url, at: FAILURES[name] if url.endswith("/3") else OK)
-    assert sum(run.failures.values()) == 1 and run.crawl.fetched_count == 399
+    assert sum(run.failures.values()) == 1 and run.crawl.inspect.fetched_count == 399
     tries = [at - T0 for at, url in run.asked if url.endswith("/3")]
     assert len(tries) <= 14
     others = [at - T0 for at, url in run.asked if not url.endswith("/3")]
@@ -229,7 +229,7 @@ def test_pages_in_a_row_that_get_no_answer_do_not_stop_the_others() -> None:
     run = Simulated(pages("a", 60))
     hanging = {f"http://a.example/{n}" for n in range(2, 22)}
     run.run(lambda url, at: FAILURES["timeout"] if url in hanging else OK)
-    assert run.crawl.fetched_count == 40 and run.failures == {"timeout": 20}
+    assert run.crawl.inspect.fetched_count == 40 and run.failures == {"timeout": 20}
 
 
 @pytest.mark.parametrize("known", [False, True])
@@ -238,24 +238,24 @@ def test_a_host_that_stays_away_is_given_up_and_its_pages_wait(known: bool) -> N
     run.run(lambda url, at: OK if url.startswith("http://b.") or (known and at < 8) else FAILURES["refused"])
     (host,) = given_up_hosts(run.crawl)
     assert (host.name, host.reason) == ("a.example", "connection refused")
-    assert host.pages == run.crawl.waiting >= 40 and run.failures == {}
+    assert host.pages == run.crawl.inspect.waiting >= 40 and run.failures == {}
     tries = sum(url.startswith("http://a.") for _, url in run.asked)
     assert run.now - T0 == pytest.approx(7210, abs=30) if known else (tries == 4 and run.now - T0 < 60)
-    assert run.job.asked == run.crawl.fetched_count, "pages that were never answered use up no budget"
+    assert run.job.asked == run.crawl.inspect.fetched_count, "pages that were never answered use up no budget"
 
 
 def test_what_happened_to_hosts_is_the_same_after_a_kill(tmp_path: Path) -> None:
     run = Simulated(pages("a", 9), tmp_path / "crawl")
     run.run(lambda url, at: OK if at < 3 else FAILURES["refused"], until=T0 + 40)
-    before = run.crawl.frontier.hosts().tolist()
-    attempts, waits = run.crawl.attempts, [run.crawl.due(page) for page in range(9)]
+    before = run.crawl.state.frontier.hosts().tolist()
+    attempts, waits = run.crawl.state.leases.attempts, [run.crawl.inspect.due(page) for page in range(9)]
     run.crawl.commit()
     run.crawl.abandon()
     again = Crawl.recover(tmp_path / "crawl", clock=lambda: run.now)
-    assert again.frontier.hosts().tolist() == before
-    assert (again.attempts, [again.due(page) for page in range(9)]) == (attempts, waits)
+    assert again.state.frontier.hosts().tolist() == before
+    assert (again.state.leases.attempts, [again.inspect.due(page) for page in range(9)]) == (attempts, waits)
     assert set(attempts.values()) == {0}
-    ((host, reason, until),) = again.history.resting(run.now)
+    ((host, reason, until),) = again.inspect.history.resting(run.now)
     assert (host, reason) == ("a.example", "connection refused") and run.now < until < run.now + 60
     again.close()
 
@@ -264,8 +264,8 @@ def test_status_tells_of_the_trouble_of_hosts_with_pages_to_come(tmp_path: Path)
     for name, count, waits in (("done", 1, False), ("open", 2, True)):
         run = Simulated(pages("a", count), tmp_path / name, retries=0)
         (page,) = run.crawl.take_pages(1)
-        run.crawl.block("a.example", 30.0, reason="http 503")
-        run.crawl.failed_page(page, "http 503")
+        run.crawl.control.block("a.example", 30.0, reason="http 503")
+        run.crawl.failed(page, "http 503")
         run.crawl.close()
         assert bool(status(tmp_path / name)["trouble"]) == waits
 
@@ -274,11 +274,11 @@ def test_a_proxy_that_worked_may_be_away_and_one_that_never_did_ends_the_crawl()
     dead = FetchResult(of_proxy(ConnectionRefusedError(), "127.0.0.1:9"))
     run = Simulated(pages("a", 20))
     run.run(lambda url, at: dead if 5 < at < 300 else OK)
-    assert run.crawl.fetched_count == 20
+    assert run.crawl.inspect.fetched_count == 20
     run = Simulated(pages("a", 20))
     with pytest.raises(Exception, match=r"the proxy 127\.0\.0\.1:9 cannot be reached: connection refused; start it"):
         run.run(lambda url, at: dead)
-    assert (len(run.asked), run.crawl.waiting, run.crawl.leased) == (1, 20, 0)
+    assert (len(run.asked), run.crawl.inspect.waiting, run.crawl.inspect.leased) == (1, 20, 0)
 
 
 def test_what_a_failure_is_crosses_processes() -> None:
@@ -388,7 +388,12 @@ def test_failed_pages_are_tried_again_when_asked_for(tmp_path: Path) -> None:
         assert (told["fetched"], told["failures"]) == (4, {"http 404": 1})
         assert told["hosts"][0]["failed"] == 1
     again = Crawl.recover(out)
-    assert (again.fetched_count, again.failed_count, again.reopened, again.revisits) == (4, 1, set(), 0)
+    assert (again.inspect.fetched_count, again.inspect.failed_count, again.state.progress.reopened, again.inspect.revisits) == (
+        4,
+        1,
+        set(),
+        0,
+    )
     again.close()
     assert "without --resume" in crawl("http://a.example/", "--out", tmp_path / "new", "--retry-failed", code=2)
 

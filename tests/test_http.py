@@ -70,13 +70,13 @@ def test_status_says_what_the_crawl_says_of_itself(crawls: Crawls, asked: Asked)
     crawl = crawls.get()
     assert status == 200
     assert {key: told[key] for key in ("known", "fetched", "failed", "waiting", "leased", "policy", "events")} == {
-        "known": crawl.known,
+        "known": crawl.inspect.known,
         "fetched": 6,
         "failed": 1,
-        "waiting": crawl.waiting,
+        "waiting": crawl.inspect.waiting,
         "leased": 0,
         "policy": "backlink",
-        "events": crawl.log.seq,
+        "events": crawl.state.log.seq,
     }
     assert told["pages_per_s"]["overall"] > 0
     assert (told["running"], told["left_until"]) == (True, "frontier empty")
@@ -89,11 +89,11 @@ def test_all_crawls_are_listed(asked: Asked) -> None:
 
 def test_the_next_pages_are_those_of_the_crawl_in_their_order(crawls: Crawls, asked: Asked) -> None:
     _, told = asked.get(API + "/next", n=7)
-    assert [page["url"] for page in told["pages"]] == [page["url"] for page in crawls.get().next(7)]
+    assert [page["url"] for page in told["pages"]] == [page["url"] for page in crawls.get().inspect.next(7)]
 
 
 def test_an_explanation_adds_up_to_the_priority(crawls: Crawls, asked: Asked) -> None:
-    url = crawls.get().next(1)[0]["url"]
+    url = crawls.get().inspect.next(1)[0]["url"]
     status, told = asked.get(API + "/explain", url=url)
     assert (status, told["place"], told["state"]) == (200, 1, "waiting")
     parts = sum(link["part"] for link in told["links"]) + told["further_links"] + told["other"]
@@ -133,14 +133,14 @@ def test_the_calendar_is_the_largest_family_but_no_trap_before_it_is_fetched(ask
 
 
 def test_scores_and_coverage_are_the_crawl_s(crawls: Crawls, asked: Asked) -> None:
-    assert asked.get(API + "/scores", bins=5)[1] == crawls.get().score_distribution(5)
-    assert asked.get(API + "/coverage")[1] == crawls.get().coverage()
+    assert asked.get(API + "/scores", bins=5)[1] == crawls.get().inspect.score_distribution(5)
+    assert asked.get(API + "/coverage")[1] == crawls.get().inspect.coverage()
 
 
 def test_hosts_have_their_limits(crawls: Crawls, asked: Asked) -> None:
     _, told = asked.get(API + "/hosts", n=2)
     assert told["known"] == 3
-    host, row = told["hosts"][0], crawls.get().busiest_hosts(1)[0]
+    host, row = told["hosts"][0], crawls.get().inspect.busiest_hosts(1)[0]
     same = ("host", "waiting", "leased", "later", "done", "taken", "concurrency", "budget", "limit")
     assert {key: host[key] for key in same} == {key: row[key] for key in same}
     assert (host["host"], host["delay_s"], host["rests_s"], host["blocked_s"]) == ("a.example", 0.0, 0.0, 0.0)
@@ -149,16 +149,16 @@ def test_hosts_have_their_limits(crawls: Crawls, asked: Asked) -> None:
 def test_a_comparison_is_what_the_other_ordering_would_do_on_the_same_crawl(crawls: Crawls, asked: Asked) -> None:
     status, told = asked.get(API + "/compare", policy="dfs", n=10)
     assert status == 200
-    folder = crawls.get().folder
+    folder = crawls.get().inspect.folder
     assert folder is not None
     with Crawl.recover(folder, "dfs", rescore=True, read_only=True) as other:
-        assert [page["url"] for page in told["head"]] == [page["url"] for page in other.next(10)]
-    before = [page["url"] for page in crawls.get().next(crawls.get().waiting)]
+        assert [page["url"] for page in told["head"]] == [page["url"] for page in other.inspect.next(10)]
+    before = [page["url"] for page in crawls.get().inspect.next(crawls.get().inspect.waiting)]
     for place, page in enumerate(told["head"], 1):
         assert (page["place"], before[page["place_before"] - 1]) == (place, page["url"])
     assert {page["url"] for page in told["leaving"]} == set(before[:10]) - {page["url"] for page in told["head"]}
     assert told["shared"] == 10 - len(told["leaving"])
-    assert crawls.get().policy.spec() == "backlink", "nothing is changed"
+    assert crawls.get().state.policy.spec() == "backlink", "nothing is changed"
 
 
 def test_compared_with_its_own_ordering_nothing_moves(asked: Asked) -> None:
@@ -251,7 +251,7 @@ def _data(said: Any) -> dict[str, Any]:
 def test_health_says_whether_journals_can_be_written(own: tuple[Crawls, Asked]) -> None:
     crawls, asked = own
     assert asked.get("/health")[0] == 200
-    crawls.get().log.broken = "disk full"
+    crawls.get().state.log.broken = "disk full"
     status, told = asked.get("/health")
     assert status == 503 and "disk full" not in told["error"]
 
@@ -263,7 +263,7 @@ def test_a_crawl_whose_disk_is_full_is_listed_without_its_path(
     crawls, asked = own
     crawl = crawls.get()
     crawl.log.db.execute("PRAGMA max_page_count = 1")  # type: ignore[attr-defined]
-    with pytest.raises(DiskFull, match=re.escape(str(crawl.folder))):
+    with pytest.raises(DiskFull, match=re.escape(str(crawl.inspect.folder))):
         crawl.discover([f"http://d.example/{n}" for n in range(5_000)])
     crawls.get_or_start("other")
     status, told = asked.get("/api/v1/crawls")
@@ -302,7 +302,7 @@ def test_a_paused_crawl_gives_no_page_until_it_is_resumed(tmp_path: Path) -> Non
 
 def test_boosted_pages_go_first_and_the_rule_is_told_until_it_ends(own: tuple[Crawls, Asked]) -> None:
     crawls, asked = own
-    before = [page["url"] for page in crawls.get().next(3)]
+    before = [page["url"] for page in crawls.get().inspect.next(3)]
     status, told = asked.post(API + "/boost", {"pattern": r"/cal/7\d$", "by": 3})
     assert (status, told["done"]) == (200, "pages that match go before all others")
     pages = asked.get(API + "/next", n=11)[1]["pages"]
@@ -328,7 +328,7 @@ def test_limits_of_a_host_are_set_one_by_one(own: tuple[Crawls, Asked]) -> None:
     crawls, asked = own
     assert asked.post(API + "/limits", {"host": "A.example", "delay_s": 2.5, "budget": 100})[0] == 200
     assert asked.post(API + "/limits", {"host": "a.example", "concurrency": 3})[0] == 200
-    host = crawls.get().busiest_hosts(1)[0]
+    host = crawls.get().inspect.busiest_hosts(1)[0]
     assert (host["host"], host["delay"], host["budget"], host["concurrency"]) == ("a.example", 2.5, 100, 3)
     assert asked.post(API + "/limits", {"host": "a.example"})[0] == 400
 
@@ -398,14 +398,14 @@ def test_a_body_that_does_not_say_its_length_is_counted(asked: Asked) -> None:
 
 def test_a_page_of_another_origin_cannot_act(own: tuple[Crawls, Asked]) -> None:
     crawls, asked = own
-    before = crawls.get().log.seq
+    before = crawls.get().state.log.seq
     body = b'{"host": "a.example", "seconds": 60}'
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
         assert asked.raw("POST", API + "/block", body, Content_Type=kind)[0] == 415  # all that a form can send
     assert asked.raw("POST", API + "/block", body, Origin="http://evil.example", **JSON)[0] == 403
     assert asked.raw("POST", API + "/block", body, Origin="null", **JSON)[0] == 403
     assert asked.raw("POST", API + "/block", body, Origin=f"http://127.0.0.1:{asked.server.port + 1}", **JSON)[0] == 403
-    assert crawls.get().log.seq == before
+    assert crawls.get().state.log.seq == before
     assert asked.raw("POST", API + "/block", body, Origin=asked.url, **JSON)[0] == 200
 
 
@@ -420,13 +420,13 @@ def test_with_a_token_reads_and_actions_need_it_and_the_page_does_not(tmp_path: 
         for path in (*paths, API + "/events", "/metrics"):
             status, heads, _ = asked.raw("GET", path)
             assert (status, heads["www-authenticate"]) == (401, "Bearer"), path
-        before = crawls.get().log.seq
+        before = crawls.get().state.log.seq
         for one in OPERATIONS:
             if one.acts:
                 assert asked.raw("POST", one.path.replace("{crawl}", "DEFAULT"), b"{}", **JSON)[0] == 401
         assert asked.raw("GET", API + "/status", Authorization="Bearer wrong")[0] == 401
         assert asked.raw("GET", API + "/status", Authorization="Basic s3cret")[0] == 401
-        assert crawls.get().log.seq == before
+        assert crawls.get().state.log.seq == before
         assert asked.raw("GET", API + "/status", Authorization="Bearer s3cret", Host="frontier.example")[0] == 200
         assert [asked.raw("GET", path)[0] for path in ("/health", "/dashboard.html", "/openapi.json")] == [200, 200, 200]
 
@@ -493,7 +493,7 @@ def test_half_requests_make_room_for_whole_ones_the_oldest_first(asked: Asked, m
 
 def test_health_waits_for_no_thread_and_no_crawl(own: tuple[Crawls, Asked]) -> None:
     crawls, asked = own
-    with crawls.get()._lock, crawls._lock:  # all that a busy service may hold
+    with crawls.get().state.lock, crawls._lock:  # all that a busy service may hold
         waiting = [threading.Thread(target=asked.get, args=(API + "/next",), kwargs={"n": n}) for n in range(1, 13)]
         for thread in waiting:
             thread.start()
@@ -521,7 +521,7 @@ def test_queries_and_impacts_are_told_over_http_and_by_commands(tmp_path: Path) 
     with Crawls(tmp_path / "service", "rw:every=2", FREE) as crawls, serving(crawls) as asked:
         crawl = crawls.get_or_start()
         crawl.discover(["http://a.example/", "http://a.example/cal/3"])
-        page = crawl.find("http://a.example/cal/3")
+        page = crawl.lookup("http://a.example/cal/3")
         told = asked.post(
             f"{API}/impacts", {"pages": [{"url": "http://a.example/cal/3", "clicks": 4}, {"url": "http://no/", "clicks": 1}]}
         )
@@ -534,9 +534,9 @@ def test_queries_and_impacts_are_told_over_http_and_by_commands(tmp_path: Path) 
                 "unknown_pages": 1,
             },
         )
-        assert crawl.worth[page] == 4.0
+        assert crawl.state.demand.impacts[page] == 4.0
         assert asked.post(f"{API}/queries", {"queries": [{"query": "bees", "frequency": 2}, {"query": "ants"}]})[0] == 200
-        assert crawl.searchers is not None and crawl.searchers.workload.queries == ("bees", "ants")
+        assert crawl.state.demand.searchers is not None and crawl.state.demand.searchers.workload.queries == ("bees", "ants")
         for path, body, word in (
             ("impacts", {"pages": [{"url": "http://a.example/"}]}, "must be given clicks, views or both"),
             ("impacts", {"pages": [{"url": "http://a.example/", "views": 2}]}, "goes by clicks"),
@@ -560,7 +560,7 @@ def test_queries_and_impacts_are_told_over_http_and_by_commands(tmp_path: Path) 
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert (done.returncode, done.stdout) == (0, f"{address}: {out}\n"), done.stderr
         assert "1 of 2 pages with an impact are not known to this crawl: http://nowhere.test/" in done.stderr
-        assert crawl.worth[page] == 7.0 and list(crawl.searchers.workload.queries) == ["wasps"]
+        assert crawl.state.demand.impacts[page] == 7.0 and list(crawl.state.demand.searchers.workload.queries) == ["wasps"]
 
 
 def test_queries_are_refused_where_nothing_goes_by_them(own: tuple[Crawls, Asked]) -> None:
@@ -577,7 +577,7 @@ def test_a_crawl_has_so_many_rules_and_no_more(own: tuple[Crawls, Asked], monkey
     assert asked.post(API + "/families", {"pattern": "a", "budget": 1})[0] == 200, "of one that is there"
     assert asked.post(API + "/boost", {"pattern": "b", "by": 0})[0] == 200
     assert asked.post(API + "/boost", {"pattern": "c", "by": 1})[0] == 200
-    assert sorted(crawls.get().rules.families) == ["a", "c"]
+    assert sorted(crawls.get().state.rules.families) == ["a", "c"]
 
 
 def test_an_expression_without_bounds_is_refused(own: tuple[Crawls, Asked]) -> None:
@@ -631,8 +631,8 @@ def test_the_pause_of_the_service_is_seen_and_ended_over_http(own: tuple[Crawls,
 def test_time_left_is_of_pages_that_may_go(own: tuple[Crawls, Asked]) -> None:
     crawls, asked = own
     crawl = crawls.get()
-    for page in crawl.waiting_pages():
-        crawl.schedule_page(page, time.time() + 30 * 86_400)
+    for page in crawl.inspect.waiting_pages():
+        crawl.queues.schedule(page, time.time() + 30 * 86_400)
     _, told = asked.get(API + "/status")
     assert told["waiting"] == told["scheduled"] > 0 and told["left_s"] == 0
 
@@ -728,7 +728,7 @@ def test_a_directory_is_watched_while_another_process_works_on_it(tmp_path: Path
             assert (told["running"], told["fetched"], told["budget"]) == (True, 6, 100)
             assert told["left_until"] == "budget spent"
             _, told = asked.get(API + "/next", n=5)
-            assert [page["url"] for page in told["pages"]] == [page["url"] for page in crawl.next(5)]
+            assert [page["url"] for page in told["pages"]] == [page["url"] for page in crawl.inspect.next(5)]
             assert asked.get(API + "/explain", url=MARKUP)[0] == 200
             crawl.fetched(crawl.take()[0])
             eventually(lambda: asked.get(API + "/status")[1]["fetched"] == 7)
@@ -745,14 +745,14 @@ def _paused(folder: Path, crawl: Crawl) -> bool:
     done = threading.Event()
 
     def work() -> None:
-        while not done.is_set() and not crawl.paused:
+        while not done.is_set() and not crawl.state.progress.paused:
             crawl.take(0)  # it heeds while it takes
 
     thread = threading.Thread(target=work)
     thread.start()
     try:
         with http_server(folders={"DEFAULT": folder}, port=0) as server:
-            return Asked(server).post(API + "/pause", {})[0] == 200 and crawl.paused
+            return Asked(server).post(API + "/pause", {})[0] == 200 and crawl.state.progress.paused
     finally:
         done.set()
         thread.join()

@@ -104,7 +104,7 @@ def test_only_orderings_that_read_nothing_can_be_tried() -> None:
 def test_the_calendar_s_expression_matches_its_pages_alone(tmp_path: Path) -> None:
     with Crawl("bfs", tmp_path) as crawl:
         grow(crawl)
-        urls = [crawl.url(page) for page in range(crawl.known)]
+        urls = [crawl.url(page) for page in range(crawl.inspect.known)]
     (family,) = past.families(str(tmp_path), 1).families
     assert sum(bool(re.search(family.regex, url)) for url in urls) == CALENDAR
 
@@ -127,7 +127,7 @@ def test_of_a_crawl_that_looks_for_traps_those_it_found_are_marked(tmp_path: Pat
         crawl.note("options", {})
         crawl.seed(f"http://a.example/{place}/{day}" for place in ("cal", "news") for day in range(60))
         while crawl.take():
-            crawl.fetched(crawl.url(len(crawl.order)), [])
+            crawl.fetched(crawl.url(len(crawl.state.progress.order)), [])
         found = []
         given: tuple[dict[str, Any], ...] = ({}, {"://a.example/cal/": {}})
         for traps in given:

@@ -24,8 +24,8 @@ schema = schemathesis.openapi.from_dict(openapi.document(token=False)).exclude(o
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     with grown(tmp_path_factory.mktemp("secret-place") / "service") as crawls, serving(crawls) as made:
-        pages, _ = crawls.get().discover_pages(["http://gone.example/1", "http://a.example/own"], queues=[None, "own"])
-        crawls.get().forget_pages(pages[:1].tolist())
+        pages, _ = crawls.get().queues.discover(["http://gone.example/1", "http://a.example/own"], queues=[None, "own"])
+        crawls.get().queues.forget(pages[:1].tolist())
         yield made
 
 

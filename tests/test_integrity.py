@@ -84,9 +84,9 @@ def test_values_are_checked_as_sqlite_gives_them_back(tmp_path: Path) -> None:
         Row(0, 3, 0, np.float64(2.5), impact=3),
         Row(0, 3, 0, 1e300, 200, b"", title="", until=float("inf")),
     ]
-    crawl.log.append(odd)
-    crawl.log.append(odd[:1])
-    crawl.log.commit()
+    crawl.state.log.append(odd)
+    crawl.state.log.append(odd[:1])
+    crawl.state.log.commit()
     assert sum(len(rows) for rows in Journal.open(tmp_path / "c", read_only=True).rows()) == 6
     crawl.abandon()
 
@@ -146,9 +146,9 @@ def test_reports_read_no_damaged_row_though_a_snapshot_spares_replaying_it(tmp_p
     row = fetched_row(folder)
     edit(folder, "UPDATE event SET kind = 4 WHERE seq = ?", row.seq)
     with Crawl.recover(folder, read_only=True) as crawl:
-        assert crawl.fetched_count == 12
+        assert crawl.inspect.fetched_count == 12
         with pytest.raises(StorageError, match=f"event {row.seq} is damaged"):
-            crawl.history.statuses()
+            crawl.inspect.history.statuses()
 
 
 @pytest.mark.parametrize("keyed", [False, True])
@@ -156,7 +156,7 @@ def test_a_flipped_bit_in_a_url_is_named_and_not_served(tmp_path: Path, keyed: b
     with Crawl("bfs", tmp_path / "c") as crawl:
         crawl.seed([page(0), page(1)])
         if keyed:
-            crawl.seed_pages([crawl.page(page(2), 12345)])
+            crawl.seed([crawl.intern(page(2), 12345)])
     number = 2 if keyed else 1
     with Crawl.recover(tmp_path / "c", read_only=True) as crawl:
         assert crawl.url(number) == page(number)
@@ -174,7 +174,7 @@ def test_pages_in_queues_of_their_own_have_their_queue_in_their_key(tmp_path: Pa
     with Crawl("bfs", tmp_path / "c") as crawl:
         crawl.discover([page(0), page(1), "http://www.example.org/\udc80"], queues=["slow", None, "slow"])
     with Crawl.recover(tmp_path / "c", read_only=True) as crawl:
-        assert crawl.known == 3
+        assert crawl.inspect.known == 3
     edit(tmp_path / "c", "UPDATE place SET queue = 'fast' WHERE page = 0")
     with pytest.raises(StorageError, match="row 0 of table place is damaged"):
         Crawl.recover(tmp_path / "c")
@@ -192,13 +192,13 @@ def test_a_damaged_note_is_named(tmp_path: Path, key: str) -> None:
 def test_a_directory_without_checksums_has_them_from_now_on(tmp_path: Path) -> None:
     folder = without_checksums(grown(tmp_path / "c"))
     with Crawl.recover(folder, read_only=True) as crawl:
-        before = crawl.next(9)
+        before = crawl.inspect.next(9)
     with Crawl.recover(folder) as crawl:
-        assert crawl.next(9) == before and crawl.notes["version"] == VERSION
+        assert crawl.inspect.next(9) == before and crawl.notes["version"] == VERSION
         (url,) = crawl.take()
         crawl.fetched(url, [page(500)])
     with Crawl.recover(folder, read_only=True) as crawl:
-        last = crawl.log.seq
+        last = crawl.state.log.seq
     shutil.copytree(folder, tmp_path / "other")
     edit(folder, "UPDATE event SET title = 'other' WHERE seq = ?", last)
     with pytest.raises(StorageError, match=f"event {last} is damaged"):
@@ -228,7 +228,7 @@ def killed(tmp_path: Path, synced: bool) -> Path:
     if synced:
         crawl.sync()
     else:
-        crawl.log._witness.committed(crawl.log.seq)  # type: ignore[attr-defined]
+        crawl.state.log._witness.committed(crawl.state.log.seq)  # type: ignore[attr-defined]
     shutil.copytree(tmp_path / "c", tmp_path / "killed")
     crawl.abandon()
     return tmp_path / "killed"
@@ -241,10 +241,10 @@ def test_newest_events_that_were_not_on_the_disk_are_lost_by_name(tmp_path: Path
     with Crawl.recover(folder) as crawl:
         (said,) = (record.getMessage() for record in caplog.records)
         assert (
-            f"the newest {41 - crawl.log.seq} events are lost" in said.replace(str(crawl.log.seq + 1), said)
+            f"the newest {41 - crawl.state.log.seq} events are lost" in said.replace(str(crawl.state.log.seq + 1), said)
             or "are lost" in said
         )
-        assert 0 < crawl.fetched_count < 20
+        assert 0 < crawl.inspect.fetched_count < 20
         crawl.take()
     caplog.clear()
     Crawl.recover(folder).close()
@@ -258,7 +258,7 @@ def test_events_that_were_on_the_disk_are_not_lost_in_silence(tmp_path: Path, ca
         Crawl.recover(folder)
     (folder / "lock").unlink()
     with Crawl.recover(folder) as crawl:  # as the sentence says
-        assert crawl.known == 0
+        assert crawl.inspect.known == 0
 
 
 def test_a_damaged_lock_file_says_nothing_of_events(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -267,7 +267,7 @@ def test_a_damaged_lock_file_says_nothing_of_events(tmp_path: Path, caplog: pyte
     (folder / "lock").write_bytes(PAIR.pack(99, 98 ^ MIXED))
     assert Witness.read(folder / "lock") is None
     with caplog.at_level(logging.WARNING), Crawl.recover(folder) as crawl:
-        assert crawl.fetched_count == 12
+        assert crawl.inspect.fetched_count == 12
     assert "lock: is damaged" in caplog.text
 
 
@@ -298,21 +298,21 @@ def first_value(value: Any) -> Callable[[Any], Any]:
 
 
 CRAFTED = {
-    "target": first_value(2**31 - 1),
-    "stop": first_value(2**30),
-    "order": first_value(-5),
-    "table_slots": lambda array: np.ones_like(array),
-    "table_counts": first_value(2**40),
+    "links_target": first_value(2**31 - 1),
+    "links_stop": first_value(2**30),
+    "progress_order": first_value(-5),
+    "pages_slots": lambda array: np.ones_like(array),
+    "pages_counts": first_value(2**40),
     "hosts_keys": lambda array: array[:0],
-    "host_page": first_value(2**30),
-    "depths": lambda array: array[:1],
+    "hosts_first_page": first_value(2**30),
+    "pages_depths": lambda array: array[:1],
     "frontier_node": first_field("child", 2**30),
     "frontier_hosts": first_field("top", 2**30),
     "frontier_host": first_value(2**30),
     "frontier_mark": lambda array: array[:1],
     "frontier_counts": first_value(2**40),
     "frontier_ready_items": first_value(-7),
-    "state1": lambda array: array.astype(np.float32) if array.dtype.kind == "f" else array[:0],
+    "ordering_1": lambda array: array.astype(np.float32) if array.dtype.kind == "f" else array[:0],
 }
 
 
@@ -320,11 +320,11 @@ CRAFTED = {
 def test_a_crafted_snapshot_is_passed_over(tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
     folder = grown(tmp_path / "c", "surf", snapshot=True)
     with Crawl.recover(folder, read_only=True) as crawl:
-        expected = crawl.next(99)
-        assert crawl.snapshot_seq > 0
+        expected = crawl.inspect.next(99)
+        assert crawl.inspect.snapshot_seq > 0
     array_of(folder, name, CRAFTED[name])
     with Crawl.recover(folder, read_only=True) as crawl:
-        assert crawl.snapshot_seq == 0 and crawl.next(99) == expected
+        assert crawl.inspect.snapshot_seq == 0 and crawl.inspect.next(99) == expected
     assert "is skipped" in caplog.text
 
 
@@ -332,10 +332,10 @@ def test_a_crafted_snapshot_is_passed_over(tmp_path: Path, name: str, caplog: py
 def test_no_kernel_sees_an_ordering_s_column_that_is_out_of_range(tmp_path: Path, name: str) -> None:
     folder = grown(tmp_path / "c", "surf", snapshot=True)
     with Crawl.recover(folder, read_only=True) as crawl:
-        place = crawl.state._fields.index(name)
-    array_of(folder, f"state{place}", lambda array: np.full_like(array, 2**30))
+        place = crawl.state.ordering.columns._fields.index(name)
+    array_of(folder, f"ordering_{place}", lambda array: np.full_like(array, 2**30))
     with Crawl.recover(folder, read_only=True) as crawl:
-        assert crawl.snapshot_seq == 0
+        assert crawl.inspect.snapshot_seq == 0
 
 
 def test_waiting_pages_in_a_circle_are_seen(tmp_path: Path) -> None:
@@ -348,7 +348,7 @@ def test_waiting_pages_in_a_circle_are_seen(tmp_path: Path) -> None:
 
     array_of(folder, "frontier_node", circle)
     with Crawl.recover(folder, read_only=True) as crawl:
-        assert crawl.snapshot_seq == 0 and crawl.next(3)
+        assert crawl.inspect.snapshot_seq == 0 and crawl.inspect.next(3)
 
 
 @pytest.mark.parametrize("damage", ["name", "header", "flag"])
@@ -357,7 +357,7 @@ def test_a_snapshot_that_cannot_be_read_for_whatever_reason_is_passed_over(tmp_p
     (file,) = (folder / "snapshots").glob("*.npz")
     data = file.read_bytes()
     if damage == "name":
-        data = data.replace(b"score_", b"scor__").replace(b"leased", b"leesed")
+        data = data.replace(b"leases_", b"leeses_")
     elif damage == "header":
         data = data.replace(b"{'descr': ", b"{'descr\n((", 1)
     else:
@@ -366,7 +366,7 @@ def test_a_snapshot_that_cannot_be_read_for_whatever_reason_is_passed_over(tmp_p
         data = data[: at + 8] + bytes([data[at + 8] | 1]) + data[at + 9 :]
     file.write_bytes(data)
     with Crawl.recover(folder, read_only=True) as crawl:
-        assert crawl.snapshot_seq == 0 and crawl.fetched_count == 12
+        assert crawl.inspect.snapshot_seq == 0 and crawl.inspect.fetched_count == 12
 
 
 def test_every_column_of_a_snapshot_is_taken_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -381,7 +381,7 @@ def test_every_column_of_a_snapshot_is_taken_over(tmp_path: Path, caplog: pytest
     ):
         folder = grown(tmp_path / spec.replace("/", "-"), spec, snapshot=True)
         with Crawl.recover(folder, read_only=True) as crawl:
-            assert crawl.snapshot_seq == 25, spec
+            assert crawl.inspect.snapshot_seq == 25, spec
     assert not caplog.records
 
 

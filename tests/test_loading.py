@@ -273,15 +273,15 @@ class TestLinksOfALiveCrawl:
             for n in range(3):
                 (url,) = crawl.take()
                 crawl.fetched(url, [f"http://a/{n}-{i}" for i in range(4)])
-            assert crawl.keeps_links == kept
-            assert crawl.used == (12 if kept else 4)
+            assert crawl.state.links.keeps == kept
+            assert crawl.state.links.used == (12 if kept else 4)
 
     def test_more_than_can_be_kept_are_refused_in_a_sentence(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("frontrank.crawl.pages.MAX_LINKS", 2000)
+        monkeypatch.setattr("frontrank.crawl.link_store.MAX_LINKS", 2000)
         with Crawl(parse("surf"), tmp_path / "crawl") as crawl:
             with pytest.raises(StorageError, match="surf reads links again, and at most 2,000 of them are kept; resume with"):
-                crawl._grow_links(2001)
-            crawl._grow_links(2000)
+                crawl.state.links.reserve(2001)
+            crawl.state.links.reserve(2000)
 
 
 def test_a_pipe_is_not_called_missing(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_client_asks_about_a_running_crawl(folder: Path) -> None:
     assert names == TOOLS
     assert (status[0], status[1]["fetched"], status[1]["running"]) == (False, 6, True)
     with Crawl.recover(folder, read_only=True) as crawl:
-        assert [page["url"] for page in coming[1]["pages"]] == [page["url"] for page in crawl.next(3)]
+        assert [page["url"] for page in coming[1]["pages"]] == [page["url"] for page in crawl.inspect.next(3)]
     assert (why[0], why[1]["url"]) == (False, MARKUP)
     assert (other[1]["policy"], len(other[1]["head"])) == ("dfs", 2)
 
@@ -94,7 +94,7 @@ def test_a_model_may_control_a_crawl_only_if_it_is_allowed_to(tmp_path: Path) ->
     assert said[0] == (False, {"done": "a.example has new limits", "applied": True})
     assert said[1][0] and "at least one of budget, delay_s" in said[1][1]
     with Crawl.recover(tmp_path / "crawl", read_only=True) as crawl:
-        assert crawl.paused and crawl.hosts()[0]["delay"] == 7.0
+        assert crawl.state.progress.paused and crawl.inspect.hosts()[0]["delay"] == 7.0
 
 
 def test_what_cannot_be_answered_is_said_to_the_model(folder: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_crawl_of_a_service_is_asked_about_by_its_address(tmp_path: Path) -> N
             args, ("status", {}), ("simulate", {"policies": "bfs dfs", "budget": 1}), ("recommend", {"for": "coverage"})
         )
         assert names == TOOLS
-        assert status[1]["known"] == crawls.get().known
+        assert status[1]["known"] == crawls.get().inspect.known
         assert sorted(tried[1]["policies"]) == ["bfs", "dfs"] and advised[1]["for"] == "coverage"
         _, (refused,) = asked(["--address", served.url], ("status", {}))
         assert refused[0] and "token" in refused[1]

@@ -18,7 +18,7 @@ import pytest
 import frontrank as fr
 from frontrank.cli import COMMANDS, command, main
 from frontrank.crawl.integrity import checksum
-from frontrank.crawl.recovery import stored_spec
+from frontrank.crawl.stored import stored_spec
 from frontrank.errors import BrokenCrawl, FrontrankError, NotTrusted
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.run import stored_options
@@ -242,7 +242,7 @@ def test_no_stored_name_is_imported(policy: Any, here: Path) -> None:
         with pytest.raises(FrontrankError):
             fr.Crawl.recover(folder, **how)
     with fr.Crawl.recover(folder, "bfs", rescore=True) as crawl:
-        assert crawl.waiting == 2
+        assert crawl.inspect.waiting == 2
     assert not (here / "pwned").exists()
 
 
@@ -264,10 +264,10 @@ def test_the_sentence_names_what_would_be_loaded(policy: Any, what: str, here: P
 def test_trust_and_a_policy_of_ones_own_are_consent(here: Path) -> None:
     folder = made_by({"name": "tests.test_opening:Own", "fields": {}}, here / "own")
     with fr.Crawl.recover(folder) as crawl:  # loaded already: by this test
-        assert crawl.policy == Own()
+        assert crawl.state.policy == Own()
     folder = made_by(X, here / "crawl")
     with fr.Crawl.recover(folder, trust=True) as crawl:
-        assert crawl.policy.spec() == "pwn:X"
+        assert crawl.state.policy.spec() == "pwn:X"
     sys.modules.pop("pwn")
     with pytest.raises(NotTrusted):  # trust ends with the call
         from_data({"name": "pwn:Y", "fields": {}})
@@ -276,7 +276,7 @@ def test_trust_and_a_policy_of_ones_own_are_consent(here: Path) -> None:
 def test_the_policy_that_is_given_is_consent_for_this_one(here: Path) -> None:
     folder = made_by(X, here / "crawl")
     with fr.Crawl.recover(folder, "pwn:X") as crawl:
-        assert crawl.policy.spec() == "pwn:X"
+        assert crawl.state.policy.spec() == "pwn:X"
     with pytest.raises(NotTrusted):
         fr.Crawl.recover(made_by({"name": "other:X", "fields": {}}, here / "other"))
 

@@ -146,13 +146,16 @@ def test_rules_and_scopes_are_bounded() -> None:
     began = time.process_time()
     crawl = Crawl("bfs")
     crawl.discover([url])
-    assert crawl.boost("(a+)+$", 1) == 0
-    crawl.limit_pattern("(a|aa)+$", budget=1)
+    assert crawl.control.boost("(a+)+$", 1) == 0
+    crawl.control.limit_pattern("(a|aa)+$", budget=1)
     assert crawl.take() == [url]
     scope = Scope(["http://h.test/"], include=["(a+)+"], exclude=["(a+)+$"])
     assert scope.why_not(url) is None
     assert time.process_time() - began < 60.0, "and not for ever: the processor's time"
-    for refused in (lambda: crawl.boost(r"(.*)(.*)\1\2x", 1), lambda: Scope(["http://h.test/"], exclude=[r"(.*)(.*)\1\2x"])):
+    for refused in (
+        lambda: crawl.control.boost(r"(.*)(.*)\1\2x", 1),
+        lambda: Scope(["http://h.test/"], exclude=[r"(.*)(.*)\1\2x"]),
+    ):
         with pytest.raises(InputError, match="bounded time"):
             refused()
 
@@ -169,16 +172,16 @@ def test_a_rule_that_would_be_refused_holds_for_no_page(caplog: pytest.LogCaptur
 def test_to_end_a_rule_compiles_and_searches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     crawl = Crawl("bfs")
     crawl.discover(["http://h.test/a", "http://h.test/b"])
-    assert crawl.boost("a$", 1) == 1
-    crawl.limit_pattern("b$", budget=1)
+    assert crawl.control.boost("a$", 1) == 1
+    crawl.control.limit_pattern("b$", budget=1)
     for module in (re, re2):
         for name in ("compile", "search"):
             monkeypatch.setattr(module, name, lambda *given: pytest.fail("a pattern was compiled"))
-    assert crawl.boost("(a|a)*(?!x)b", 0) == 0, "there is no such rule"
-    crawl.limit_pattern("(a|a)*(?!x)b", budget=0, delay_s=0.0)
-    assert crawl.boost("a$", 0) == 1
-    crawl.limit_pattern("b$", budget=0)
-    assert not crawl.rules and crawl.log.seq == 7, "nothing is stored of rules that were never there"
+    assert crawl.control.boost("(a|a)*(?!x)b", 0) == 0, "there is no such rule"
+    crawl.control.limit_pattern("(a|a)*(?!x)b", budget=0, delay_s=0.0)
+    assert crawl.control.boost("a$", 0) == 1
+    crawl.control.limit_pattern("b$", budget=0)
+    assert not crawl.state.rules and crawl.state.log.seq == 7, "nothing is stored of rules that were never there"
 
 
 COSTLY = """
@@ -189,7 +192,7 @@ crawl, pattern = Crawl("bfs"), sys.argv[1]
 crawl.discover([f"http://h.test/{n}/" + "a" * 2_000 + "!" for n in range(50)])
 began = time.process_time()
 try:
-    crawl.boost(pattern, 1)
+    crawl.control.boost(pattern, 1)
 except InputError as error:
     assert "fewer or narrower ranges" in str(error)
 print(time.process_time() - began)

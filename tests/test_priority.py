@@ -24,15 +24,15 @@ def url(i: int) -> str:
 def begun(folder: Path | None, policy: str, given: dict[int, int]) -> Crawl:
     """0 links to 1 .. 14; the pages of `given` have priorities, half of them before they wait, half while they do."""
     crawl = Crawl(parse(policy), folder)
-    pages = [crawl.page(url(i)) for i in range(15)]
+    pages = [crawl.intern(url(i)) for i in range(15)]
     before = dict(list(given.items())[::2])
     for i, priority in before.items():
-        crawl.prioritise(pages[i], priority)
+        crawl.control.prioritise(pages[i], priority)
     crawl.seed([url(0)])
     crawl.take()
     crawl.fetched(url(0), [url(i) for i in range(1, 15)])
     for i in given.keys() - before.keys():
-        crawl.prioritise(pages[i], given[i])
+        crawl.control.prioritise(pages[i], given[i])
     return crawl
 
 
@@ -80,7 +80,7 @@ def test_politeness_holds_for_priorities_too() -> None:
     crawl = Crawl(parse("bfs"), politeness=Politeness(delay_s=10.0))
     urls = ["http://a.test/1", "http://a.test/2", "http://b.test/1"]
     for name in urls[:2]:
-        crawl.prioritise(crawl.page(name), 5)
+        crawl.control.prioritise(crawl.intern(name), 5)
     crawl.seed(urls, now=0.0)
     assert crawl.take(3, now=0.0) == ["http://a.test/1", "http://b.test/1"]
     assert crawl.take(3, now=9.0) == []
@@ -89,8 +89,8 @@ def test_politeness_holds_for_priorities_too() -> None:
 
 def test_a_priority_of_0_gives_a_page_back_to_its_ordering() -> None:
     crawl = Crawl(parse("bfs"))
-    pages = [crawl.page(url(i)) for i in range(3)]
-    crawl.prioritise(pages[2], 9)
+    pages = [crawl.intern(url(i)) for i in range(3)]
+    crawl.control.prioritise(pages[2], 9)
     crawl.seed([url(i) for i in range(3)])
-    crawl.prioritise(pages[2], 0)
+    crawl.control.prioritise(pages[2], 0)
     assert crawl.take(3) == [url(0), url(1), url(2)]

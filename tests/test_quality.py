@@ -40,7 +40,7 @@ PICKY = "tests.scorers:picky"
 
 
 def keys(crawl: Crawl) -> dict[str, float]:
-    return {page["url"].removeprefix("http://a/"): page["priority"] for page in crawl.next(100)}
+    return {page["url"].removeprefix("http://a/"): page["priority"] for page in crawl.inspect.next(100)}
 
 
 def settle(crawl: Crawl, *links: str, text: str = "", scores: dict[str, Any] | None = None) -> None:
@@ -97,7 +97,7 @@ def test_a_page_on_which_the_scorer_fails_hands_on_nothing_and_is_counted(tmp_pa
     assert status(out)["unscored"] == told
     again = Crawl.recover(out)
     assert keys(again) == before
-    assert again.status()["unscored"] == told
+    assert again.inspect.status()["unscored"] == told
     again.abandon()
 
 
@@ -153,7 +153,7 @@ def test_explain_of_quality_says_which_links_gave_which_part(tmp_path: Path) -> 
     crawl.seed(["http://a/1", "http://a/2"])
     settle(crawl, "x", scores={"words": 0.75})
     settle(crawl, "x", scores={"words": 0.25})
-    told = crawl.explain("http://a/x")
+    told = crawl.inspect.explain("http://a/x")
     assert [(link["url"], link["part"]) for link in told["links"]] == [("http://a/1", 0.75), ("http://a/2", -0.25)]
     assert (told["priority"], told["other"]) == (0.5, 0.0)
     crawl.close()
@@ -164,12 +164,12 @@ def test_explain_of_group_says_which_pages_of_the_directory_count(tmp_path: Path
     crawl.seed("http://a/")
     settle(crawl, "d/1", "d/2", "d/3", "e/1", scores={"words": 0.125})
     settle(crawl, scores={"words": 0.75})
-    told = crawl.explain("http://a/d/3")
+    told = crawl.inspect.explain("http://a/d/3")
     assert told["links"] == [{"url": "http://a/d/1", "part": 0.375}]
     assert (told["priority"], told["other"], told["place"]) == (0.625, 0.25, 2)
     assert told["counted"] == "of its directory"
     assert keys(crawl) == {"d/2": 0.625, "d/3": 0.625, "e/1": 0.5}
-    settled = crawl.explain("http://a/d/1")
+    settled = crawl.inspect.explain("http://a/d/1")
     assert (settled["state"], settled["priority"], settled["links"]) == ("settled", 0.5, [])
     crawl.close()
     said = subprocess.run(

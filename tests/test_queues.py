@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank import order as simulated
-from frontrank.crawl import control, rules, told
+from frontrank.crawl import control, pending_links, rules
 from frontrank.crawl.crawl import Crawl as AnyCrawl
 from frontrank.crawl.events.control import Grouped, Ungrouped
 from frontrank.crawl.log import Row
 from frontrank.crawl.memory_log import MemoryLog
+from frontrank.crawl.pending_links import MAX_ANCHOR, PendingLinks
 from frontrank.crawl.status import events
-from frontrank.crawl.told import MAX_WORDS
 from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.pages.groups import read_groups
@@ -33,8 +33,8 @@ ORDERINGS = ["bfs", "fpr", "opic", "backlink", "surf", "pagerank:every=7"]
 class Crawl(AnyCrawl):
     """One that is let go when its test ends, also if that fails."""
 
-    def _begin(self, *args: Any, **kwargs: Any) -> None:
-        super()._begin(*args, **kwargs)
+    def _attach(self, *args: Any, **kwargs: Any) -> None:
+        super()._attach(*args, **kwargs)
         OPEN.append(self)
 
 
@@ -60,8 +60,8 @@ def web() -> Web:
 
 def reopened(crawl: AnyCrawl) -> Any:
     """The crawl as the next process finds it, at the moment of its last event."""
-    assert crawl.folder is not None
-    folder, now = crawl.folder, crawl.now
+    assert crawl.inspect.folder is not None
+    folder, now = crawl.inspect.folder, crawl.state.progress.now
     crawl.abandon()
     return Crawl.recover(folder, clock=lambda: now, keep_leases=True)
 
@@ -108,10 +108,10 @@ def test_what_is_new_is_told_once_and_waits_behind_what_is_ranked() -> None:
     assert crawl.discover([url(0), url(1), url(0)]) == [True, True, False]
     assert crawl.take() == [url(0)]
     assert crawl.discover([url(2), url(1)], url(0)) == [True, False]
-    assert [one["url"] for one in crawl.next(9)] == [url(1), url(2)]
+    assert [one["url"] for one in crawl.inspect.next(9)] == [url(1), url(2)]
     crawl.fetched(url(0), None)
-    assert crawl.next(1)[0]["url"] == url(1)
-    assert crawl.take(2) == [url(1), url(2)] and crawl.depth(crawl.find(url(2))) == 1
+    assert crawl.inspect.next(1)[0]["url"] == url(1)
+    assert crawl.take(2) == [url(1), url(2)] and crawl.inspect.depth(crawl.lookup(url(2))) == 1
 
 
 @pytest.mark.parametrize("policy", ORDERINGS)
@@ -123,15 +123,15 @@ def test_links_that_come_late_are_discovered_all_the_same(policy: str) -> None:
     crawl.discover([url(1), url(2)], url(0), ["one", "two"])
     crawl.discover([url(3)], url(0))
     assert set(crawl.take(9)) == {url(1), url(2), url(3)}
-    assert crawl.fetched_count == 1
+    assert crawl.inspect.fetched_count == 1
 
 
 def test_a_page_may_be_reported_that_was_never_taken_nor_named() -> None:
     crawl = Crawl("surf")
-    page = crawl.page(url(0))
+    page = crawl.intern(url(0))
     crawl.discover([url(1)], url(0))
-    crawl.fetched_page(page, None, any_state=True)
-    assert crawl.take(9) == [url(1)] and crawl.completed(page)
+    crawl.fetched(page, None, any_state=True)
+    assert crawl.take(9) == [url(1)] and crawl.inspect.completed(page)
     with pytest.raises(InputError, match="not leased"):
         crawl.fetched(url(0))
 
@@ -145,7 +145,7 @@ def test_links_told_of_pages_to_come_survive(tmp_path: Path) -> None:
         if snapshot:
             crawl.snapshot()
         crawl = reopened(crawl)
-        assert list(crawl.pending) == [0] and list(crawl.pending[0].values()) == ["right", "left"]
+        assert list(crawl.state.pending) == [0] and list(crawl.state.pending[0].values()) == ["right", "left"]
     crawl.fetched(url(0), None)
     assert crawl.take() == [url(2)]
 
@@ -158,43 +158,45 @@ def test_links_told_many_times_of_a_page_to_come_are_kept_once() -> None:
         crawl.discover([url(1)], url(0), [words])
     for number in range(2_000):
         crawl.discover([url(2)], url(0), [f"word{number}"])
-    right, many = crawl.pending[0].values()
-    assert right == "right left" and len(many) < 2 * MAX_WORDS
+    right, many = crawl.state.pending[0].values()
+    assert right == "right left" and len(many) < 2 * MAX_ANCHOR
     crawl.fetched(url(0), None)
     assert crawl.take() == [url(1)]
 
 
 def test_links_of_pages_that_are_never_reported_are_given_up_at_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(told, "MAX_PENDING", 20)
-    monkeypatch.setattr(told, "KEPT", 15)
+    monkeypatch.setattr(pending_links, "MAX_PENDING", 20)
+    monkeypatch.setattr(pending_links, "KEPT", 15)
     crawl = Crawl("backlink", tmp_path / "c", clock=lambda: 0.0)
     crawl.seed([url(900)])
     crawl.take()
     crawl.discover([url(901)], url(900))  # of a page that is out: it will be reported
     for parent in range(0, 100, 10):
         crawl.discover([url(parent + n) for n in range(1, 5)], url(parent))
-        assert crawl.pending.size <= 20
-    assert crawl.find(url(900)) in crawl.pending and crawl.find(url(90)) in crawl.pending
+        assert crawl.state.pending.size <= 20
+    assert crawl.lookup(url(900)) in crawl.state.pending and crawl.lookup(url(90)) in crawl.state.pending
     for snapshot in (False, True):
         if snapshot:
             crawl.snapshot()
-        kept = dict(crawl.pending)
+        kept = dict(crawl.state.pending)
         crawl = reopened(crawl)
-        assert dict(crawl.pending) == kept and crawl.pending.size == sum(map(len, kept.values()))
-        assert crawl.links_given_up == 41 - crawl.pending.size == crawl.overview()["links_given_up"]
-    assert crawl.waiting == 41, "what they lead to waits on"
-    crawl.report_page(crawl.find(url(0)))
-    crawl.report_page(crawl.find(url(90)))
-    assert [number(one["url"]) for one in crawl.next(4)] == [91, 92, 93, 94]
+        assert dict(crawl.state.pending) == kept and crawl.state.pending.size == sum(map(len, kept.values()))
+        assert (
+            crawl.state.progress.links_given_up == 41 - crawl.state.pending.size == crawl.inspect.overview()["links_given_up"]
+        )
+    assert crawl.inspect.waiting == 41, "what they lead to waits on"
+    crawl.queues.report(crawl.lookup(url(0)))
+    crawl.queues.report(crawl.lookup(url(90)))
+    assert [number(one["url"]) for one in crawl.inspect.next(4)] == [91, 92, 93, 94]
 
 
 def test_what_many_words_say_counts_as_links() -> None:
-    kept = told.Told()
-    kept.tell(1, [2, 3], ["", "w" * 250])
-    kept.tell(1, [2], ["w" * 120])
+    kept = PendingLinks()
+    kept.add(1, [2, 3], ["", "w" * 250])
+    kept.add(1, [2], ["w" * 120])
     assert kept.size == 2 + 1 + 2
-    kept.end(1)
-    assert kept.size == 0 and kept.end(1) == {}
+    kept.pop(1)
+    assert kept.size == 0 and kept.pop(1) == {}
 
 
 # Queues ----------------------------------------------------------------------------------------------------------------
@@ -210,76 +212,76 @@ def test_a_url_finds_its_pages_whatever_their_queues(placed: list[tuple[int, str
         if at == later:
             crawl.snapshot()
         crawl.discover([url(page)], queues=[queue])
-    wanted = {page: {crawl.number(url(page), queue) for one, queue in placed if one == page} for page in range(4)}
+    wanted = {page: {crawl.lookup(url(page), queue) for one, queue in placed if one == page} for page in range(4)}
     for again in (crawl, Crawl.recover(log, clock=lambda: 0.0)):
-        assert {page: set(again.pages_named(url(page))) for page in range(4)} == wanted
+        assert {page: set(again.queues.pages_named(url(page))) for page in range(4)} == wanted
         for page in range(4):
-            assert again.find_page(url(page)) in (wanted[page] or {-1})
+            assert again.lookup(url(page)) in (wanted[page] or {-1})
     while taken := crawl.take_pages():
-        assert crawl.find_page(crawl.url(taken[0])) == taken[0], "the one that is out is meant"
+        assert crawl.lookup(crawl.url(taken[0])) == taken[0], "the one that is out is meant"
         crawl.fetched(crawl.url(taken[0]), now=1.0)
 
 
 def test_pages_of_a_group_of_hosts_are_found_by_its_name() -> None:
     crawl = Crawl("bfs", queue_by={"h0.test": "both", "h1.test": "both"})
     crawl.seed([url(0), url(1), url(2)])
-    assert [row["queue"] for row in crawl.next(9)] == ["both", "both", "h2.test"]
-    assert crawl.find_page(url(1), "both") == 1 == crawl.find_page(url(1)) and crawl.find_page(url(2), "both") == -1
+    assert [row["queue"] for row in crawl.inspect.next(9)] == ["both", "both", "h2.test"]
+    assert crawl.lookup(url(1), "both") == 1 == crawl.lookup(url(1)) and crawl.lookup(url(2), "both") == -1
 
 
 def test_a_page_waits_in_the_queue_that_is_named_and_is_another_one_there(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", politeness=Politeness(delay_s=10.0), clock=lambda: 0.0)
-    pages, fresh = crawl.discover_pages([url(0), url(0), url(5), url(1)], queues=[None, "Slow", "Slow", "h1.test"])
+    pages, fresh = crawl.queues.discover([url(0), url(0), url(5), url(1)], queues=[None, "Slow", "Slow", "h1.test"])
     assert fresh.all() and len(set(pages.tolist())) == 4
     crawl = reopened(crawl)
-    assert [crawl.number(url(0)), crawl.number(url(0), "Slow"), crawl.number(url(0), "slow")] == [0, 1, -1]
-    assert crawl.number(url(1), "h1.test") == crawl.number(url(1)) == 3
-    assert crawl.names([2, 0]) == [(url(5), "Slow"), (url(0), "h0.test")]
-    assert sorted(crawl.queues()) == ["Slow", "h0.test", "h1.test"]
-    assert [crawl.names([page])[0][1] for page in crawl.take_pages(9, now=1.0)] == ["h0.test", "Slow", "h1.test"]
+    assert [crawl.lookup(url(0)), crawl.lookup(url(0), "Slow"), crawl.lookup(url(0), "slow")] == [0, 1, -1]
+    assert crawl.lookup(url(1), "h1.test") == crawl.lookup(url(1)) == 3
+    assert crawl.queues.names([2, 0]) == [(url(5), "Slow"), (url(0), "h0.test")]
+    assert sorted(crawl.queues.listed()) == ["Slow", "h0.test", "h1.test"]
+    assert [crawl.queues.names([page])[0][1] for page in crawl.take_pages(9, now=1.0)] == ["h0.test", "Slow", "h1.test"]
     assert crawl.take_pages(9, now=10.0) == [] and crawl.take_pages(9, now=11.0) == [2]
-    crawl.block_until("Slow", 100.0, now=11.0)
-    assert crawl.pages_of("Slow").tolist() == [1, 2] and "Slow" not in crawl.queues(now=11.0)
-    assert "Slow" in crawl.queues(inactive=True, now=11.0)
+    crawl.control.block_until("Slow", 100.0, now=11.0)
+    assert crawl.queues.pages("Slow").tolist() == [1, 2] and "Slow" not in crawl.queues.listed(now=11.0)
+    assert "Slow" in crawl.queues.listed(inactive=True, now=11.0)
 
 
 def test_several_pages_of_a_queue_are_leased_for_as_long_as_is_asked(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
     crawl.discover([url(page) for page in range(10)])
-    assert crawl.take_queues(2, 2, lease_s=5.0, now=0.0) == [0, 5, 1, 6]
-    assert crawl.take_queues(queue="h2.test", lease_s=60.0, now=1.0) == [2, 7]
-    assert crawl.take_queues(queue="unknown", now=1.0) == []
+    assert crawl.queues.take(2, 2, lease_s=5.0, now=0.0) == [0, 5, 1, 6]
+    assert crawl.queues.take(queue="h2.test", lease_s=60.0, now=1.0) == [2, 7]
+    assert crawl.queues.take(queue="unknown", now=1.0) == []
     crawl = reopened(crawl)
-    assert [crawl.leases[page] for page in (0, 6, 7)] == [5.0, 5.0, 61.0]
+    assert [crawl.state.leases[page] for page in (0, 6, 7)] == [5.0, 5.0, 61.0]
     taken = [event["url"] for event in events(tmp_path / "c") if event["kind"] == "take"]
     assert taken == [url(page) for page in (0, 5, 1, 6, 2, 7)]
-    assert crawl.take_queues(now=6.0) == [0, 5, 1, 6, 3, 8, 4, 9]
+    assert crawl.queues.take(now=6.0) == [0, 5, 1, 6, 3, 8, 4, 9]
 
 
 def test_counts_of_queues_know_of_leases_that_have_run_out() -> None:
     now = [0.0]
     crawl = Crawl("bfs", clock=lambda: now[0])
     crawl.discover([url(0), url(5), url(1)])
-    crawl.take_queues(1, 1, lease_s=5.0)
-    assert crawl.queue_counts("h0.test") == (1, 0, 1, 0, 1, 1)
+    crawl.queues.take(1, 1, lease_s=5.0)
+    assert crawl.queues.counts_of("h0.test") == (1, 0, 1, 0, 1, 1)
     now[0] = 6.0
-    assert crawl.queue_counts("h0.test") == (2, 0, 0, 0, 1, 1)
-    assert crawl.counts() == (3, 0, 0, 0, 2, 2) and crawl.queue_counts("h9.test") is None
+    assert crawl.queues.counts_of("h0.test") == (2, 0, 0, 0, 1, 1)
+    assert crawl.queues.counts() == (3, 0, 0, 0, 2, 2) and crawl.queues.counts_of("h9.test") is None
 
 
 def test_a_limit_of_completed_pages_and_a_block_are_lifted_and_survive(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
     crawl.discover([url(0), url(5), url(10)])
-    crawl.limit_host("h0.test", limit=1)
+    crawl.control.limit_host("h0.test", limit=1)
     assert crawl.take() == [url(0)]
     crawl.fetched(url(0))
     crawl = reopened(crawl)
     assert crawl.take() == []
-    crawl.limit_host("h0.test", limit=0)
-    crawl.block_until("h0.test", 1000.0)
+    crawl.control.limit_host("h0.test", limit=0)
+    crawl.control.block_until("h0.test", 1000.0)
     crawl = reopened(crawl)
     assert crawl.take(now=999.0) == []
-    crawl.block_until("h0.test", 0.0)
+    crawl.control.block_until("h0.test", 0.0)
     assert crawl.take(now=999.0) == [url(5)]
 
 
@@ -288,9 +290,9 @@ def test_pages_are_forgotten_and_may_be_found_anew(tmp_path: Path) -> None:
     crawl.discover([url(0), url(1), url(2)])
     crawl.take()
     crawl.fetched(url(0), [url(3)])
-    assert crawl.forget_pages([0, 1, 1000 - 997]) == 3
+    assert crawl.queues.forget([0, 1, 1000 - 997]) == 3
     crawl = reopened(crawl)
-    assert crawl.pages_of().tolist() == [2] and crawl.take(9) == [url(2)]
+    assert crawl.queues.pages().tolist() == [2] and crawl.take(9) == [url(2)]
     assert crawl.discover([url(0), url(2)]) == [True, False]
     assert crawl.take(9) == [url(0)]
 
@@ -301,8 +303,8 @@ def test_when_pages_became_known_is_told_to_the_second(tmp_path: Path) -> None:
     crawl.discover([url(0), url(1)])
     now[0] = 200.5
     crawl.discover([url(2)])
-    assert [crawl.born(page) for page in range(3)] == [100.0, 100.0, 200.5]
-    assert [crawl.born_before(at) for at in (100.0, 150.0, 300.0)] == [0, 2, 3]
+    assert [crawl.inspect.discovered_at(page) for page in range(3)] == [100.0, 100.0, 200.5]
+    assert [crawl.inspect.discovered_before(at) for at in (100.0, 150.0, 300.0)] == [0, 2, 3]
 
 
 def test_events_inside_a_block_share_one_commit(tmp_path: Path) -> None:
@@ -310,12 +312,12 @@ def test_events_inside_a_block_share_one_commit(tmp_path: Path) -> None:
     with crawl.together():
         crawl.discover([url(0)])
         crawl.discover([url(1)])
-        crawl.attach_all({0: b"a", 1: b"b"})
+        crawl.attach({0: b"a", 1: b"b"})
         seen = Crawl.recover(tmp_path / "c", read_only=True)
-        assert seen.known == 0
+        assert seen.inspect.known == 0
         seen.close()
     seen = Crawl.recover(tmp_path / "c", read_only=True)
-    assert seen.known == 2 and seen.attached_all([1, 0, 5]) == {0: b"a", 1: b"b"}
+    assert seen.inspect.known == 2 and seen.attached([1, 0]) == {0: b"a", 1: b"b"}
     seen.close()
 
 
@@ -332,13 +334,13 @@ def test_a_page_comes_back_at_its_time_and_what_it_links_to_by_then_is_found(tmp
     assert crawl.take(9, now=11.9) == [] and crawl.next_at() == 12.0
     assert crawl.take(9, now=12.0) == [url(0)]
     crawl.fetched(url(0), [url(1), url(2)], now=13.0, again_at=20.0)
-    assert crawl.fetched_count == 2 and crawl.revisits == 1
+    assert crawl.inspect.fetched_count == 2 and crawl.inspect.revisits == 1
     assert crawl.take(9, now=14.0) == [url(2)]
     crawl = reopened(crawl)
     assert crawl.take(9, now=20.0) == [url(0)]
     crawl.fetched(url(0), status=304, now=21.0)
-    assert crawl.take(9, now=1e9) == [] or crawl.leased == 1
-    assert crawl.revisits == 2 and [one["kind"] for one in events(tmp_path / "c")].count("fetched") == 4
+    assert crawl.take(9, now=1e9) == [] or crawl.inspect.leased == 1
+    assert crawl.inspect.revisits == 2 and [one["kind"] for one in events(tmp_path / "c")].count("fetched") == 4
 
 
 def test_a_page_that_is_gone_when_it_comes_back_fails_and_what_it_gave_stays() -> None:
@@ -346,11 +348,11 @@ def test_a_page_that_is_gone_when_it_comes_back_fails_and_what_it_gave_stays() -
     crawl.seed([url(0)])
     crawl.take(now=1.0)
     crawl.fetched(url(0), [url(1)], now=1.0, again_at=5.0)
-    before = crawl.next(9)
-    assert crawl.take_queues(queue="h0.test", now=5.0) == [0]
+    before = crawl.inspect.next(9)
+    assert crawl.queues.take(queue="h0.test", now=5.0) == [0]
     crawl.failed(url(0), "http 404", now=6.0)
-    assert crawl.next(9) == before and crawl.failed_count == 0 and crawl.fetched_count == 1
-    assert crawl.completed(0)
+    assert crawl.inspect.next(9) == before and crawl.inspect.failed_count == 0 and crawl.inspect.fetched_count == 1
+    assert crawl.inspect.completed(0)
 
 
 def test_rankings_see_the_links_that_a_page_has_now() -> None:
@@ -358,10 +360,10 @@ def test_rankings_see_the_links_that_a_page_has_now() -> None:
     crawl.seed([url(0)])
     crawl.take()
     crawl.fetched(url(0), [url(1), url(2)], now=1.0, again_at=2.0)
-    crawl.take_queues(queue="h0.test", now=2.0)
+    crawl.queues.take(queue="h0.test", now=2.0)
     crawl.fetched(url(0), [url(2), url(3)], now=3.0)
-    crawl.rescore()
-    priority = {one["url"]: one["priority"] for one in crawl.next(9)}
+    crawl.control.rescore()
+    priority = {one["url"]: one["priority"] for one in crawl.inspect.next(9)}
     assert priority[url(2)] == priority[url(3)] > priority[url(1)]
 
 
@@ -371,12 +373,12 @@ def test_rankings_see_the_links_that_a_page_has_now() -> None:
 @pytest.mark.parametrize("named", [False, True])
 def test_pages_that_an_ordering_cannot_tell_apart_come_back_by_their_dates(policy: str, named: bool, dates: list[int]) -> None:
     crawl = Crawl(policy, clock=lambda: 0.0)
-    pages = [crawl.page(f"http://one.test/{date}") for date in dates]
+    pages = [crawl.intern(f"http://one.test/{date}") for date in dates]
     if named and policy != "dfs":  # dfs tells them apart by when they were named
         for page in pages:
             crawl.discover([crawl.url(page)])
     for page, date in zip(pages, dates, strict=True):
-        crawl.schedule_page(page, float(date), now=0.0)
+        crawl.queues.schedule(page, float(date), now=0.0)
     order = [int(name.rsplit("/", 1)[1]) for name in crawl.take(99, now=2e9)]
     assert order == sorted(dates)
 
@@ -386,16 +388,16 @@ def test_revisits_have_their_share_of_what_is_taken(tmp_path: Path, share: float
     crawl = Crawl("bfs", tmp_path / "c", revisit_share=share, clock=lambda: 100.0)
     crawl.discover([f"http://h{page}.test/" for page in range(150)])
     for page in crawl.take_pages(50):
-        crawl.fetched_page(page, [], again_at=50.0 - page)  # the last one fetched is due for longest
+        crawl.fetched(page, [], again_at=50.0 - page)  # the last one fetched is due for longest
     crawl = reopened(crawl)
     taken = [page for _ in range(100) for page in crawl.take_pages()]
     again = [page for page in taken if page < 50]
     assert len(taken) == 100 and len(again) == wanted
     assert again == sorted(again, reverse=True) and [page for page in taken if page >= 50] == list(range(50, 150 - wanted))
     for page in taken:
-        crawl.fetched_page(page, [])
+        crawl.fetched(page, [])
     assert len(crawl.take_pages(99)) == 50  # what one kind leaves, the other takes
-    assert crawl.revisits == wanted
+    assert crawl.inspect.revisits == wanted
 
 
 @pytest.mark.parametrize("policy", ["bfs", "opic"])
@@ -403,43 +405,43 @@ def test_revisits_have_their_share_of_what_is_taken(tmp_path: Path, share: float
 def test_revisits_have_their_share_of_what_is_taken_of_queues(tmp_path: Path, policy: str, share: float, wanted: int) -> None:
     crawl = Crawl(policy, tmp_path / "c", revisit_share=share, clock=lambda: 100.0)
     crawl.discover([f"http://h{page}.test/" for page in range(150)])
-    for page in crawl.take_queues(50):
-        crawl.fetched_page(page, [], again_at=50.0 - page)
+    for page in crawl.queues.take(50):
+        crawl.fetched(page, [], again_at=50.0 - page)
     crawl = reopened(crawl)
-    taken = [page for _ in range(25) for page in crawl.take_queues(4, 1)]
+    taken = [page for _ in range(25) for page in crawl.queues.take(4, 1)]
     again = [page for page in taken if page < 50]
     assert len(taken) == 100 and len(again) == wanted and again == sorted(again, reverse=True)
     assert [page for page in taken if page >= 50] == list(range(50, 150 - wanted))
     crawl = reopened(crawl)
     for page in taken:
-        crawl.fetched_page(page, [])
-    assert len(crawl.take_queues()) == 50 and crawl.revisits == wanted
+        crawl.fetched(page, [])
+    assert len(crawl.queues.take()) == 50 and crawl.inspect.revisits == wanted
 
 
 def test_revisits_of_one_queue_go_together_within_its_limits() -> None:
     crawl = Crawl("bfs", politeness=Politeness(delay_s=10.0), revisit_share=1.0, clock=lambda: 100.0)
     crawl.discover([f"http://a.test/{page}" for page in range(6)] + ["http://b.test/"])
-    for page in crawl.take_queues(per_queue=5, now=100.0):
-        crawl.fetched_page(page, [], again_at=109.0 - page)
-    assert crawl.take_queues(per_queue=3, now=109.5) == [] and crawl.next_at() == 110.0
-    assert crawl.take_queues(queue="a.test", per_queue=3, now=110.0) == [4, 3, 2], "due for longest first, as one request"
-    assert crawl.take_queues(now=110.0) == [6], "a.test rests"
+    for page in crawl.queues.take(per_queue=5, now=100.0):
+        crawl.fetched(page, [], again_at=109.0 - page)
+    assert crawl.queues.take(per_queue=3, now=109.5) == [] and crawl.next_at() == 110.0
+    assert crawl.queues.take(queue="a.test", per_queue=3, now=110.0) == [4, 3, 2], "due for longest first, as one request"
+    assert crawl.queues.take(now=110.0) == [6], "a.test rests"
     for page in (2, 3, 4):
-        crawl.fetched_page(page, [], now=110.0)
-    crawl.limit_host("a.test", concurrency=1)
-    assert crawl.take_queues(1, 5, now=120.0) == [1]
+        crawl.fetched(page, [], now=110.0)
+    crawl.control.limit_host("a.test", concurrency=1)
+    assert crawl.queues.take(1, 5, now=120.0) == [1]
 
 
 def test_a_budget_counts_what_is_asked_of_a_host_revisits_too(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
     crawl.seed([url(0), url(5), url(1)])
-    crawl.limit_host("h0.test", budget=2)
+    crawl.control.limit_host("h0.test", budget=2)
     for now in (1.0, 3.0):
-        assert crawl.take_queues(queue="h0.test", per_queue=1, now=now) == [0]
+        assert crawl.queues.take(queue="h0.test", per_queue=1, now=now) == [0]
         crawl.fetched(url(0), now=now, again_at=now + 1)
     crawl = reopened(crawl)
     assert crawl.take(9, now=5.0) == [url(1)], "one page was asked for twice"
-    crawl.limit_host("h0.test", budget=3)
+    crawl.control.limit_host("h0.test", budget=3)
     assert len(crawl.take(9, now=6.0)) == 1
 
 
@@ -447,7 +449,7 @@ def test_a_revisit_waits_for_its_host_too() -> None:
     crawl = Crawl("bfs", politeness=Politeness(delay_s=10.0), revisit_share=1.0, clock=lambda: 100.0)
     crawl.seed(["http://a.test/", "http://b.test/"])
     for page in crawl.take_pages(2):
-        crawl.fetched_page(page, [], again_at=100.0 + page)
+        crawl.fetched(page, [], again_at=100.0 + page)
     assert crawl.take_pages(2, now=109.0) == [] and crawl.next_at() == 110.0
     assert crawl.take_pages(2, now=110.0) == [0, 1]
 
@@ -465,36 +467,36 @@ def test_a_time_that_is_none_is_refused() -> None:
     with pytest.raises(InputError, match="got nan"):
         crawl.fetched(url(0), again_at=math.nan)
     with pytest.raises(InputError, match="got nan"):
-        crawl.schedule_page(0, math.nan)
+        crawl.queues.schedule(0, math.nan)
 
 
 # Control ----------------------------------------------------------------------------------------------------------------
 def test_a_paused_crawl_takes_nothing_and_hears_everything(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
     crawl.seed([url(0)])
-    crawl.pause()
-    assert crawl.take() == [] and crawl.take_queues() == [] and crawl.next_at() is not None
+    crawl.control.pause()
+    assert crawl.take() == [] and crawl.queues.take() == [] and crawl.next_at() is not None
     crawl = reopened(crawl)
-    assert crawl.paused and crawl.take() == []
-    crawl.resume()
+    assert crawl.state.progress.paused and crawl.take() == []
+    crawl.control.resume()
     assert crawl.take() == [url(0)]
 
 
 def test_boosts_add_up_hold_for_pages_to_come_and_end(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
     crawl.discover([url(page) for page in range(6)])
-    assert crawl.boost(r"/[34]$", 1) == 2 and crawl.boost("h4", 2) == 1 and crawl.boost("h0", -1) == 2
+    assert crawl.control.boost(r"/[34]$", 1) == 2 and crawl.control.boost("h4", 2) == 1 and crawl.control.boost("h0", -1) == 2
     crawl.discover([url(9), url(6)])
     crawl = reopened(crawl)
     wanted = [4, 9, 3, 1, 2, 6, 0, 5]
-    assert [number(one["url"]) for one in crawl.next(9)] == wanted
+    assert [number(one["url"]) for one in crawl.inspect.next(9)] == wanted
     crawl.snapshot()
     crawl = reopened(crawl)
     crawl.discover([url(14)])
-    assert [number(one["url"]) for one in crawl.next(9)] == [4, 9, 14, 3, 1, 2, 6, 0, 5]
-    assert crawl.boost("h4", 0) == 3
-    assert [number(one["url"]) for one in crawl.next(9)] == [3, 4, 1, 2, 9, 6, 14, 0, 5]
-    assert crawl.status()["rules"] == [
+    assert [number(one["url"]) for one in crawl.inspect.next(9)] == [4, 9, 14, 3, 1, 2, 6, 0, 5]
+    assert crawl.control.boost("h4", 0) == 3
+    assert [number(one["url"]) for one in crawl.inspect.next(9)] == [3, 4, 1, 2, 9, 6, 14, 0, 5]
+    assert crawl.inspect.status()["rules"] == [
         {"pattern": r"/[34]$", "boost": 1, "budget": 0, "delay_s": 0.0, "taken": 0},
         {"pattern": "h0", "boost": -1, "budget": 0, "delay_s": 0.0, "taken": 0},
     ]
@@ -503,68 +505,70 @@ def test_boosts_add_up_hold_for_pages_to_come_and_end(tmp_path: Path) -> None:
 def test_a_page_keeps_its_own_priority_when_its_boosted_family_gets_a_budget(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
     crawl.seed([url(0), url(1)])
-    crawl.boost("h0", 5)
-    crawl.prioritise(0, -1)
-    crawl.limit_pattern("h0", budget=3)
-    assert [number(one["url"]) for one in crawl.next(9)] == [1, 0]
-    assert [number(one["url"]) for one in reopened(crawl).next(9)] == [1, 0]
+    crawl.control.boost("h0", 5)
+    crawl.control.prioritise(0, -1)
+    crawl.control.limit_pattern("h0", budget=3)
+    assert [number(one["url"]) for one in crawl.inspect.next(9)] == [1, 0]
+    assert [number(one["url"]) for one in reopened(crawl).inspect.next(9)] == [1, 0]
 
 
 def test_a_page_whose_boost_ends_has_the_priority_that_its_ordering_gave_it_meanwhile() -> None:
     crawl = Crawl("backlink")
     crawl.seed([url(0), url(1), url(2), url(3)])
-    crawl.boost("/2$", -1)
+    crawl.control.boost("/2$", -1)
     for page in (0, 1):
         crawl.take()
-        crawl.fetched_page(page, [2, 3], any_state=True)
-    crawl.boost("/2$", 0)
-    assert {number(one["url"]): one["priority"] for one in crawl.next(9)} == {2: 2.0}
+        crawl.fetched(page, [2, 3], any_state=True)
+    crawl.control.boost("/2$", 0)
+    assert {number(one["url"]): one["priority"] for one in crawl.inspect.next(9)} == {2: 2.0}
 
 
 def test_a_family_has_a_budget_and_a_pace_whatever_its_hosts(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
     crawl.discover([url(page) for page in range(6)])
-    crawl.limit_pattern("[0-3]$", budget=2)
-    crawl.limit_pattern("[45]$", delay_s=10.0)
+    crawl.control.limit_pattern("[0-3]$", budget=2)
+    crawl.control.limit_pattern("[45]$", delay_s=10.0)
     assert [number(name) for name in crawl.take(9, now=1.0)] == [0, 1, 4]
     crawl = reopened(crawl)
     assert crawl.take(9, now=10.9) == [] and crawl.take(9, now=11.0) == [url(5)]
-    crawl.limit_pattern("[0-3]$", budget=3, now=12.0)
+    crawl.control.limit_pattern("[0-3]$", budget=3, now=12.0)
     crawl = reopened(crawl)
     assert crawl.take(9, now=13.0) == [url(2)]
-    crawl.limit_pattern("[45]$", delay_s=0.0, now=13.0)  # another family's rule does not wake those that wait for this one
-    assert crawl.due(crawl.page(url(3))) == math.inf
-    crawl.limit_pattern("[0-3]$", budget=0, now=14.0)
+    crawl.control.limit_pattern(
+        "[45]$", delay_s=0.0, now=13.0
+    )  # another family's rule does not wake those that wait for this one
+    assert crawl.inspect.due(crawl.intern(url(3))) == math.inf
+    crawl.control.limit_pattern("[0-3]$", budget=0, now=14.0)
     assert crawl.take(9, now=15.0) == [url(3)]
 
 
 def test_a_page_that_is_held_up_leaves_its_host_to_others(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", politeness=Politeness(delay_s=10.0), clock=lambda: 0.0)
     crawl.discover([url(page) for page in (0, 1, 5, 6, 10)])
-    crawl.limit_pattern("/[015]$", budget=1)
+    crawl.control.limit_pattern("/[015]$", budget=1)
     assert [number(name) for name in crawl.take(9, now=1.0)] == [0, 6]
-    assert crawl.take_queues(now=1.0) == [] and crawl.next_at() == 11.0
+    assert crawl.queues.take(now=1.0) == [] and crawl.next_at() == 11.0
     crawl = reopened(crawl)
-    assert [number(crawl.url(page)) for page in crawl.take_queues(now=11.0)] == [10]
+    assert [number(crawl.url(page)) for page in crawl.queues.take(now=11.0)] == [10]
 
 
 @pytest.mark.parametrize("each", [1, 3])
 def test_pages_of_a_paced_family_go_in_their_order_and_are_not_looked_at_each_time(tmp_path: Path, each: int) -> None:
     crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
     crawl.discover([url(page) for page in range(40)])
-    crawl.limit_pattern("test/", delay_s=10.0)
+    crawl.control.limit_pattern("test/", delay_s=10.0)
     order: list[int] = []
     for turn in range(20):
         order += [number(name) for name in crawl.take(each, now=10.0 * turn + 1)]
         if turn == 5:
             crawl.discover([url(900)])
-            crawl.boost("900", 1)
+            crawl.control.boost("900", 1)
             crawl = reopened(crawl)
     assert order == [0, 1, 2, 3, 4, 5, 900, *range(6, 19)]
     held = sum(event["kind"] == "held" for event in events(tmp_path / "c"))
     assert held < 4 * 40, "40 pages at each of 20 turns would be 800"
-    crawl.limit_pattern("test/", delay_s=0.0, now=200.0)
-    assert len(crawl.take(99, now=200.0)) == 21 and not crawl.held_up
+    crawl.control.limit_pattern("test/", delay_s=0.0, now=200.0)
+    assert len(crawl.take(99, now=200.0)) == 21 and not crawl.state.rules.held_up
 
 
 ACTIONS = st.lists(st.tuples(st.sampled_from(["take", "fetched", "failed"]), st.integers(0, 4)), max_size=40)
@@ -585,7 +589,7 @@ def test_hosts_that_join_before_they_are_asked_are_as_if_they_had_always_been_on
     for crawl in (joining, grouped):
         crawl.seed([url(page) for page in range(5)])
     for host, group in names.items():
-        assert joining.join(host, group, now=0.0)
+        assert joining.control.join(host, group, now=0.0)
     out: list[str] = []
     for now, (action, n) in enumerate(actions, 1):
         if action == "take":
@@ -599,8 +603,8 @@ def test_hosts_that_join_before_they_are_asked_are_as_if_they_had_always_been_on
                     crawl.fetched(name, [url(number(name) * 3 + k) for k in range(n)], now=now)
                 else:
                     crawl.failed(name, retry=n > 2, retry_s=2.0, now=now)
-    assert joining.queues(inactive=True) == grouped.queues(inactive=True)
-    assert joining.counts() == grouped.counts()
+    assert joining.queues.listed(inactive=True) == grouped.queues.listed(inactive=True)
+    assert joining.queues.counts() == grouped.queues.counts()
 
 
 @pytest.mark.parametrize("ended", [False, True])
@@ -611,30 +615,30 @@ def test_a_journal_with_groups_of_an_earlier_version_loses_no_page(tmp_path: Pat
     note = json.dumps({"by": "list", "group": "h0.test", "hosts": ["h0.test", "h1.test"]})
     rows = [Row(0, Grouped.kind, -1, 1.0, note=note)]
     rows += [Row(0, Ungrouped.kind, -1, 1.0, note=json.dumps({"group": "h0.test", "hosts": ["h1.test"]}))] if ended else []
-    crawl.log.append(rows)
-    crawl.limit_host("h0.test", budget=1, now=1.0)
+    crawl.state.log.append(rows)
+    crawl.control.limit_host("h0.test", budget=1, now=1.0)
     crawl.fetched(url(0), [url(4), url(5), url(6)], now=2.0)
     crawl = reopened(crawl)
     assert [event["kind"] for event in events(tmp_path / "c")].count("group") == 1
-    assert sorted(crawl.queues(inactive=True)) == [f"h{n}.test" for n in range(5)]
+    assert sorted(crawl.queues.listed(inactive=True)) == [f"h{n}.test" for n in range(5)]
     taken = [name for at in (20.0, 30.0) for name in crawl.take(9, now=at)]
     assert sorted(map(number, taken)) == [1, 2, 3, 4, 6], "each host stands by itself; h0's own budget is spent"
-    crawl.limit_host("h0.test", budget=0, now=30.0)
+    crawl.control.limit_host("h0.test", budget=0, now=30.0)
     assert [number(name) for name in crawl.take(9, now=40.0)] == [5]
 
 
 def test_a_host_that_was_limited_before_it_was_known_has_a_name() -> None:
     crawl = Crawl("bfs")
-    crawl.limit_host("late.org", delay_s=9.0)
+    crawl.control.limit_host("late.org", delay_s=9.0)
     crawl.discover(["http://late.org/"])
-    assert crawl.queues() == ["late.org"] and crawl.hosts()[0]["host"] == "late.org"
+    assert crawl.queues.listed() == ["late.org"] and crawl.inspect.hosts()[0]["host"] == "late.org"
 
 
 @pytest.mark.parametrize("most", [2**31, 2**32 + 1, 2**62])
 def test_a_limit_beyond_what_can_be_counted_holds_nothing_back(most: int) -> None:
     crawl = Crawl("bfs")
     crawl.discover([f"http://a.org/{n}" for n in range(5)])
-    crawl.limit_host("a.org", budget=most, limit=most, concurrency=most)
+    crawl.control.limit_host("a.org", budget=most, limit=most, concurrency=most)
     assert len(crawl.take(9)) == 5
 
 
@@ -642,17 +646,17 @@ def test_a_group_that_a_host_joined_survives_the_process(tmp_path: Path) -> None
     crawl = Crawl("bfs", tmp_path / "c", politeness=Politeness(delay_s=10.0), clock=lambda: 0.0)
     crawl.seed([url(page) for page in range(4)])
     assert [number(name) for name in crawl.take(2, now=1.0)] == [0, 1]
-    assert crawl.join("h0.test", "192.0.2.7", now=1.0)
-    assert not crawl.join("H1.test", "192.0.2.7", now=1.0), "the group was asked a moment ago"
+    assert crawl.control.join("h0.test", "192.0.2.7", now=1.0)
+    assert not crawl.control.join("H1.test", "192.0.2.7", now=1.0), "the group was asked a moment ago"
     crawl.give_back([1], now=1.0)
     crawl.fetched(url(0), [url(5), url(6), url(10)], now=2.0)
     for snapshot in (False, True):
         if snapshot:
             crawl.snapshot()
         crawl = reopened(crawl)
-        counted = [crawl.queue_counts(name) for name in ("192.0.2.7", "h0.test", "h1.test")]  # a host's part is its own
+        counted = [crawl.queues.counts_of(name) for name in ("192.0.2.7", "h0.test", "h1.test")]  # a host's part is its own
         assert [one and (one.waiting, one.completed) for one in counted] == [(4, 1), (2, 1), (2, 0)]
-        assert sorted(crawl.queues(inactive=True, now=2.0)) == ["192.0.2.7", "h2.test", "h3.test"]
+        assert sorted(crawl.queues.listed(inactive=True, now=2.0)) == ["192.0.2.7", "h2.test", "h3.test"]
     assert [number(name) for name in crawl.take(9, now=11.0)] == [1, 2, 3], "h0, h1: one page, ten seconds after the last"
     assert [number(name) for name in crawl.take(9, now=21.0)] == [5], "pages found later are the group's too"
     assert {"kind": "join", "host": "h0.test", "group": "192.0.2.7", "asked": True}.items() <= next(
@@ -675,8 +679,8 @@ def test_a_rule_that_cannot_be_is_told_in_one_sentence_and_leaves_no_event(
 ) -> None:
     crawl = Crawl("bfs")
     with pytest.raises(InputError, match=says):
-        crawl.limit_pattern(pattern, **given)
-    assert crawl.log.seq == 0 and not crawl.rules
+        crawl.control.limit_pattern(pattern, **given)
+    assert crawl.state.log.seq == 0 and not crawl.state.rules
 
 
 def test_a_crawl_of_an_earlier_version_has_queues_from_now_on(tmp_path: Path) -> None:
@@ -689,11 +693,11 @@ def test_a_crawl_of_an_earlier_version_has_queues_from_now_on(tmp_path: Path) ->
         db.executescript("DROP TABLE place; DROP TABLE born;")
     db.close()
     seen = Crawl.recover(tmp_path / "c", read_only=True)
-    assert seen.queues() == ["h0.test"]
+    assert seen.queues.listed() == ["h0.test"]
     seen.close()
     again = Crawl.recover(tmp_path / "c", clock=lambda: 0.0)
     again.discover([url(0)], queues=["other"])
-    assert again.queues() == ["h0.test", "other"]
+    assert again.queues.listed() == ["h0.test", "other"]
 
 
 # Groups of hosts ---------------------------------------------------------------------------------------------------------
@@ -703,8 +707,12 @@ def test_hosts_of_a_group_share_one_pace_and_what_is_said_of_one_of_them(tmp_pat
     crawl.seed(names)
     assert crawl.take(9, now=0.0) == [names[0], names[2], names[3]]
     crawl = reopened(crawl)
-    crawl.limit_host("news.bbc.co.uk", delay_s=50.0, now=1.0)
-    assert crawl.take(9, now=5.0) == [names[1]] and sorted(crawl.queues(inactive=True)) == ["a.org", "b.org", "bbc.co.uk"]
+    crawl.control.limit_host("news.bbc.co.uk", delay_s=50.0, now=1.0)
+    assert crawl.take(9, now=5.0) == [names[1]] and sorted(crawl.queues.listed(inactive=True)) == [
+        "a.org",
+        "b.org",
+        "bbc.co.uk",
+    ]
     crawl.discover(["http://www.bbc.co.uk/2"], now=6.0)
     crawl = reopened(crawl)
     assert crawl.take(9, now=54.0) == [] and crawl.take(9, now=55.0) == ["http://www.bbc.co.uk/2"]
@@ -722,7 +730,7 @@ def test_the_order_of_an_ordering_that_reads_hosts_is_the_same_in_groups() -> No
             name = crawl.take()[0]
             page = number(name)
             crawl.fetched(name, [f"http://h{at % 4}.one.org/{at}" for at in (page * 3 + 1, page + 2, page * 7 % 50)])
-        orders.append(list(crawl.order))
+        orders.append(list(crawl.state.progress.order))
     assert orders[0] == orders[1]
 
 
@@ -752,14 +760,14 @@ def test_a_call_tries_so_many_expressions_and_the_next_goes_on(monkeypatch: pyte
     crawl = Crawl("bfs")
     crawl.discover([f"http://a{n}.org/held" for n in range(100)] + ["http://b.org/"], now=1.0)
     for n in range(10):
-        crawl.limit_pattern(f"held|{n}x", delay_s=1e6, now=1.0)
-    taken = crawl.take_queues(10, 1, now=1.0)
-    held_up = len(crawl.held_up)
+        crawl.control.limit_pattern(f"held|{n}x", delay_s=1e6, now=1.0)
+    taken = crawl.queues.take(10, 1, now=1.0)
+    held_up = len(crawl.state.rules.held_up)
     assert taken == [0] and held_up == 9
     while not taken or taken == [0]:
-        taken = crawl.take_queues(10, 1, now=1.0)
-        assert held_up <= len(crawl.held_up) <= held_up + 10
-        held_up = len(crawl.held_up)
+        taken = crawl.queues.take(10, 1, now=1.0)
+        assert held_up <= len(crawl.state.rules.held_up) <= held_up + 10
+        held_up = len(crawl.state.rules.held_up)
     assert taken == [100] and held_up == 99
 
 
@@ -768,12 +776,12 @@ def test_a_boost_with_many_others_changes_priorities_in_parts(monkeypatch: pytes
     crawl = Crawl("bfs")
     crawl.discover([f"http://a{n}.org/{'last' if n == 99 else ''}" for n in range(100)], now=1.0)
     parts: list[Any] = []
-    boost_part = crawl._boost_part
+    boost_part = crawl.control._boost_part
 
     def counted(*given: Any) -> Any:
         parts.append(boost_part(*given))
         return parts[-1]
 
     monkeypatch.setattr(crawl, "_boost_part", counted)
-    assert crawl.boost("org", 1) == 100 and crawl.boost("last", 1) == 1
+    assert crawl.control.boost("org", 1) == 100 and crawl.control.boost("last", 1) == 1
     assert len(parts) > 4 and crawl.take(1) == ["http://a99.org/last"]

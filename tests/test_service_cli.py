@@ -50,7 +50,7 @@ def test_it_serves_both_sides_until_it_is_asked_to_end(tmp_path: Path) -> None:
         server.send_signal(signal.SIGTERM)
         assert server.wait(PATIENCE_S) == 0
     with Crawls(tmp_path / "served") as crawls:
-        assert crawls.get("news").policy.spec() == "opic" and crawls.get("news").waiting == 1
+        assert crawls.get("news").state.policy.spec() == "opic" and crawls.get("news").inspect.waiting == 1
 
 
 def test_it_may_open_as_many_files_as_the_system_lets_it(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_what_does_not_hold_for_a_crawl_that_is_there_is_said_at_the_start(tmp_p
         assert server.stderr.read() == ""
     with Crawls(tmp_path) as crawls:
         news = crawls.get("news")
-        assert (news.policy.spec(), news.politeness.delay_s, news.revisit_share) == ("bfs", 7.0, 0.5)
+        assert (news.state.policy.spec(), news.state.politeness.delay_s, news.control.revisit_share) == ("bfs", 7.0, 0.5)
     done = subprocess.run([*COMMAND, str(tmp_path), "--rescore"], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "--rescore needs an ordering" in done.stderr
 

@@ -77,9 +77,9 @@ def test_each_crawl_has_its_own_ordering_and_keeps_it(tmp_path: Path) -> None:
             crawls.get_or_start(name)
         crawls.get_or_start("third", "random")
     with Crawls(tmp_path, "surf") as crawls:
-        found = {name: crawls.get(name).policy.spec() for name in crawls.ids()}
+        found = {name: crawls.get(name).state.policy.spec() for name in crawls.ids()}
         assert found == {"any": "bfs", "news": "opic", "third": "random"}
-        assert crawls.get_or_start("fourth").policy.spec() == "surf"
+        assert crawls.get_or_start("fourth").state.policy.spec() == "surf"
 
 
 def test_crawls_that_are_there_get_another_ordering_if_that_is_asked_for(tmp_path: Path) -> None:
@@ -87,30 +87,30 @@ def test_crawls_that_are_there_get_another_ordering_if_that_is_asked_for(tmp_pat
         for name in ("any", "news"):
             crawls.get_or_start(name).discover(["http://a.org/", "http://b.org/", "http://c.org/"])
             crawls.get(name).discover(["http://c.org/"], "http://a.org/")
-            crawls.get(name).report_page(0)
+            crawls.get(name).queues.report(0)
         assert crawls.kept == []
     with Crawls(tmp_path, orderings={"any": "fpr"}) as crawls:
         assert crawls.kept == ["crawl 'any' keeps bfs; --rescore would give it fpr"], "nothing was said of the other one"
     with Crawls(tmp_path, orderings={"any": "backlink"}, rescore=True) as crawls:
-        assert {name: crawls.get(name).policy.spec() for name in crawls.ids()} == {"any": "backlink", "news": "opic"}
-        assert crawls.kept == [] and crawls.get("any").next(1)[0]["url"] == "http://c.org/"
+        assert {name: crawls.get(name).state.policy.spec() for name in crawls.ids()} == {"any": "backlink", "news": "opic"}
+        assert crawls.kept == [] and crawls.get("any").inspect.next(1)[0]["url"] == "http://c.org/"
     with Crawls(tmp_path, "fpr", rescore=True) as crawls:
-        assert {crawls.get(name).policy.spec() for name in crawls.ids()} == {"fpr"}
+        assert {crawls.get(name).state.policy.spec() for name in crawls.ids()} == {"fpr"}
     with Crawls(tmp_path) as crawls:
-        assert {crawls.get(name).policy.spec() for name in crawls.ids()} == {"fpr"} and crawls.kept == []
+        assert {crawls.get(name).state.policy.spec() for name in crawls.ids()} == {"fpr"} and crawls.kept == []
 
 
 def test_a_delay_and_a_share_that_are_given_hold_for_crawls_that_are_there(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs") as crawls:
-        crawls.get_or_start().limit_host("slow.org", delay_s=30.0)
+        crawls.get_or_start().control.limit_host("slow.org", delay_s=30.0)
     for share in (0.25, 0.5):
         with Crawls(tmp_path, revisit_share=share) as crawls:
             crawls.set_delay(5.0)
-            assert crawls.get().politeness.delay_s == 5.0 and crawls.get().revisit_share == share
-            assert crawls.get_or_start("new").revisit_share == share
+            assert crawls.get().state.politeness.delay_s == 5.0 and crawls.get().control.revisit_share == share
+            assert crawls.get_or_start("new").control.revisit_share == share
     with Crawls(tmp_path) as crawls:
-        assert crawls.get().politeness.delay_s == 5.0 and crawls.get().revisit_share == 0.5
-        assert crawls.get().frontier.hosts(crawls.get().find_host("slow.org"))["delay"][0] == 30.0
+        assert crawls.get().state.politeness.delay_s == 5.0 and crawls.get().control.revisit_share == 0.5
+        assert crawls.get().state.frontier.hosts(crawls.get().inspect.host_number("slow.org"))["delay"][0] == 30.0
 
 
 def test_no_id_leads_out_of_the_folder(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_no_id_leads_out_of_the_folder(tmp_path: Path) -> None:
         for name in WILD:
             crawls.get_or_start(name).seed("http://a.org/")
         assert crawls.ids() == sorted(WILD)
-        assert all(crawls.get(name).folder.parent == folder for name in WILD)  # type: ignore[union-attr]
+        assert all(crawls.get(name).inspect.folder.parent == folder for name in WILD)  # type: ignore[union-attr]
     assert [path.name for path in tmp_path.iterdir()] == ["service"]
     with Crawls(folder) as crawls:
         assert crawls.ids() == sorted(WILD)
@@ -152,7 +152,7 @@ def test_a_deleted_crawl_is_gone_and_may_come_anew(tmp_path: Path) -> None:
             old.seed("http://b.org/")
         with pytest.raises(UnknownCrawl):
             crawls.delete("news")
-        assert crawls.get_or_start("news").waiting == 0
+        assert crawls.get_or_start("news").inspect.waiting == 0
 
 
 def test_pause_and_politeness_survive_a_restart(tmp_path: Path) -> None:
@@ -162,17 +162,17 @@ def test_pause_and_politeness_survive_a_restart(tmp_path: Path) -> None:
         crawls.set_politeness(Politeness(delay_s=5.0))
     with Crawls(tmp_path) as crawls:
         assert not crawls.active
-        assert crawls.get_or_start("later").politeness.delay_s == 5.0
+        assert crawls.get_or_start("later").state.politeness.delay_s == 5.0
         crawls.active = True
     with Crawls(tmp_path, politeness=Politeness(delay_s=7.0)) as crawls:
         assert crawls.active
-        assert crawls.get_or_start("last").politeness.delay_s == 7.0
-        assert crawls.get("later").politeness.delay_s == 5.0
+        assert crawls.get_or_start("last").state.politeness.delay_s == 7.0
+        assert crawls.get("later").state.politeness.delay_s == 5.0
 
 
 def test_the_default_is_a_second_between_two_pages_of_a_host(tmp_path: Path) -> None:
     with Crawls(tmp_path) as crawls:
-        assert crawls.get_or_start().politeness.delay_s == 1.0
+        assert crawls.get_or_start().state.politeness.delay_s == 1.0
 
 
 def test_what_a_dead_process_left_half_done_is_removed(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_crawl_that_was_moved_in_has_its_directory_as_id(tmp_path: Path) -> No
     with Crawl("bfs", folder / "mine") as crawl:
         crawl.seed("http://a.org/")
     with Crawls(folder) as crawls:
-        assert crawls.get("mine").waiting == 1
+        assert crawls.get("mine").inspect.waiting == 1
 
 
 def test_two_services_do_not_share_a_folder(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_a_damaged_crawl_does_not_keep_the_others_from_being_served(tmp_path: Pa
         for ask in (crawls.find, crawls.get, crawls.get_or_start):
             with pytest.raises(StorageError, match="'news/sport' could not be opened"):
                 ask("news/sport")
-        assert crawls.get_or_start("another").waiting == 0
+        assert crawls.get_or_start("another").inspect.waiting == 0
 
 
 FEW_FILES = """
@@ -322,7 +322,9 @@ def test_whatever_is_wrong_with_a_crawl_the_others_are_served(tmp_path: Path, ke
             text, crc = before.get(key, ("null", checksum((key, "null"))))
             db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?, ?)", (key, text, crc))
         eventually(lambda: opens(crawls, "bad"))
-        assert crawls.get("bad").waiting == 1 and crawls.ids() == ["bad", "well"] and not crawls.broken, "it is tried again"
+        assert crawls.get("bad").inspect.waiting == 1 and crawls.ids() == ["bad", "well"] and not crawls.broken, (
+            "it is tried again"
+        )
 
 
 def test_a_broken_crawl_is_deleted_unless_another_process_has_it(tmp_path: Path) -> None:
@@ -339,7 +341,7 @@ def test_a_broken_crawl_is_deleted_unless_another_process_has_it(tmp_path: Path)
         assert [crawls.delete(name) for name in ("damaged", "news-old")] == [0, 0]
         with pytest.raises(UnknownCrawl, match="no crawl 'damaged'"):
             crawls.delete("damaged")
-        assert list(crawls.broken) == ["elsewhere"] and crawls.get("news").waiting == 1
+        assert list(crawls.broken) == ["elsewhere"] and crawls.get("news").inspect.waiting == 1
         os.close(lock)
         assert crawls.delete("elsewhere") == 0
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["news"]
@@ -357,7 +359,7 @@ def test_a_copy_of_a_crawl_does_not_keep_the_others_from_being_served(tmp_path: 
     shutil.copytree(tmp_path / "news", tmp_path / "news-old")
     with Crawls(tmp_path, "bfs") as crawls:
         assert crawls.ids() == ["news"] and "second crawl of ID 'news'" in crawls.broken["news-old"]
-        assert crawls.get("news").waiting == 1
+        assert crawls.get("news").inspect.waiting == 1
 
 
 def test_idle_crawls_are_closed_and_come_back_with_their_leases_and_delays(tmp_path: Path) -> None:
@@ -366,20 +368,22 @@ def test_idle_crawls_are_closed_and_come_back_with_their_leases_and_delays(tmp_p
         for name in "abcd":
             with crawls.use_or_start(name) as crawl:
                 crawl.discover([f"http://{name}.org/{n}" for n in range(3)])
-                assert crawl.take_queues(1, 1, lease_s=100.0) == [0]
-                crawl.pause() if name == "b" else None
+                assert crawl.queues.take(1, 1, lease_s=100.0) == [0]
+                crawl.control.pause() if name == "b" else None
         assert len(crawls.open_crawls()) == 2 and crawls.ids() == list("abcd")
         summary = crawls.summary("a")
         assert summary is not None and summary.overview["leased"] == 1 and summary.ready_at == 1_050.0
         for name in "abcd":
             with crawls.use(name) as found:
-                assert found is not None and found.counts().leased == 1 and found.take_queues(1, 1) == [], "the delay holds"
+                assert found is not None and found.queues.counts().leased == 1 and found.queues.take(1, 1) == [], (
+                    "the delay holds"
+                )
         now[0] = 1_060.0
         assert [crawls.get(name).take() for name in "abd"] == [["http://a.org/1"], [], ["http://d.org/1"]], "so does the pause"
         now[0] = 1_200.0
         assert crawls.get("a").take() == ["http://a.org/0"], "its lease has run out"
         crawls.set_delay(7.0)
-        assert {crawls.get(name).politeness.delay_s for name in "abcd"} == {7.0}
+        assert {crawls.get(name).state.politeness.delay_s for name in "abcd"} == {7.0}
         with crawls.use("a") as used:
             assert all(crawls.get(name) for name in "bcd") and used in crawls.open_crawls(), "what is used stays open"
         crawls.get("b"), crawls.get("c")
@@ -391,15 +395,15 @@ def test_a_delay_for_all_opens_no_crawl_and_holds_for_each_when_it_is_used(tmp_p
     with Crawls(tmp_path, "bfs", Politeness(delay_s=1.0), max_open=1) as crawls:
         for name in "abc":
             crawls.get_or_start(name)
-        crawls.get("b").set_politeness(Politeness(delay_s=1.0, per_host=3))
+        crawls.get("b").control.set_politeness(Politeness(delay_s=1.0, per_host=3))
         opened = crawls.open_crawls()
         crawls.set_delay(7.0)
         assert crawls.open_crawls() == opened
-        assert crawls.get("b").politeness == Politeness(delay_s=7.0, per_host=3)
-        assert crawls.get_or_start("d").politeness.delay_s == 7.0
-        crawls.get("b").set_politeness(Politeness(delay_s=9.0))
+        assert crawls.get("b").state.politeness == Politeness(delay_s=7.0, per_host=3)
+        assert crawls.get_or_start("d").state.politeness.delay_s == 7.0
+        crawls.get("b").control.set_politeness(Politeness(delay_s=9.0))
     with Crawls(tmp_path) as crawls:
-        assert [crawls.get(name).politeness.delay_s for name in "abcd"] == [7.0, 9.0, 7.0, 7.0]
+        assert [crawls.get(name).state.politeness.delay_s for name in "abcd"] == [7.0, 9.0, 7.0, 7.0]
         stored = json.loads((tmp_path / "service.json").read_text(encoding="utf-8"))
         assert stored["delays"] == {}
 
@@ -410,7 +414,7 @@ def test_a_large_crawl_is_closed_with_a_snapshot(tmp_path: Path) -> None:
         for _ in range(2):
             crawls.get_or_start("small")
             assert len(list((tmp_path / "large" / "snapshots").iterdir())) == 1, "of one event; nothing has happened since"
-            assert crawls.get("large").known == MAX_UNSAVED + 1
+            assert crawls.get("large").inspect.known == MAX_UNSAVED + 1
         assert not (tmp_path / "small" / "snapshots").exists()
 
 
@@ -426,7 +430,7 @@ def test_many_who_use_more_crawls_than_are_open_lose_nothing(tmp_path: Path) -> 
 
         def get(turn: int) -> None:
             with crawls.use(f"c{turn % 5}") as crawl:
-                found.extend(url for url, _ in crawl.names(crawl.take_queues())[:1]) if crawl else None
+                found.extend(url for url, _ in crawl.queues.names(crawl.queues.take())[:1]) if crawl else None
 
         def delete(_: int) -> None:
             with deleting:
@@ -443,7 +447,7 @@ def test_many_who_use_more_crawls_than_are_open_lose_nothing(tmp_path: Path) -> 
 
 
 def urls_of(crawl: Crawl) -> list[str]:
-    return [url for url, _ in crawl.names(crawl.pages_of().tolist())]
+    return [url for url, _ in crawl.queues.names(crawl.queues.pages().tolist())]
 
 
 FEW_FILES_MANY_CRAWLS = """
@@ -483,7 +487,7 @@ def test_what_is_put_into_a_crawl_that_was_just_deleted_begins_it_anew(tmp_path:
         crawls.delete("news")
         with crawls.put_into("news") as crawl:
             crawl.discover(["http://a.org/"])
-        assert crawl is not old and crawls.get("news").waiting == 1
+        assert crawl is not old and crawls.get("news").inspect.waiting == 1
 
 
 def test_a_crawl_begins_anew_once_the_one_before_is_deleted(tmp_path: Path) -> None:
@@ -498,7 +502,7 @@ def test_a_crawl_begins_anew_once_the_one_before_is_deleted(tmp_path: Path) -> N
             crawls.get_or_start("other").seed("http://b.org/")  # nor does anybody wait but for this one
         deleting.join()
         putting.join()
-        assert crawls.get("news") is not old and crawls.get("news").waiting == 1
+        assert crawls.get("news") is not old and crawls.get("news").inspect.waiting == 1
 
 
 def test_snapshots_that_take_too_long_are_given_up_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -509,6 +513,6 @@ def test_snapshots_that_take_too_long_are_given_up_and_nothing_is_lost(tmp_path:
         crawls.get_or_start(name).seed(["http://a.org/", "http://b.org/"])
     crawls.close(max_s=0.1)
     with Crawls(tmp_path) as crawls:
-        assert [crawls.get(name).waiting for name in crawls.ids()] == [2, 2, 2]
+        assert [crawls.get(name).inspect.waiting for name in crawls.ids()] == [2, 2, 2]
         monkeypatch.undo()
     assert not list(tmp_path.rglob("*.npz"))

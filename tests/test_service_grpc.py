@@ -172,7 +172,7 @@ def test_the_order_is_the_orderings(tmp_path: Path) -> None:
         alone.discover(urls[:2])
         order = []
         while pages := service.client.get(queues=1, per_queue=1):
-            (taken,) = alone.take_queues(1, 1)
+            (taken,) = alone.queues.take(1, 1)
             assert pages[0].url == alone.url(taken)
             order.append(pages[0].url)
             found = links[pages[0].url]
@@ -366,7 +366,7 @@ def test_many_pages_are_forgotten_in_parts_so_that_others_get_to_the_crawl(
     service.clock.now += 3 * 86_400
     client.put(["http://a.org/new"])
     assert client.purge(2, "b.org") == 25 and client.delete_queue("a.org") == 26 and client.urls() == []
-    rows = service.crawls.get().log.select(("links",), (events.Forgotten.kind,))
+    rows = service.crawls.get().state.log.select(("links",), (events.Forgotten.kind,))
     assert [len(links) // 4 for (links,) in rows] == [10, 10, 5, 10, 10, 6], "each an event of its own"
 
 
@@ -419,7 +419,7 @@ def test_nothing_of_the_control_state_is_lost_by_a_restart(tmp_path: Path) -> No
         client.known("http://d.org/0", NOW + 200, metadata={"m": ["y"]})
         assert len(client.get(queue="e.org", per_queue=3, lease_s=30)) == 3
         assert got(client.get(queue="b.org", lease_s=5)) == ["http://b.org/0"]
-        service.crawls.get().boost(r"/2$", 5)
+        service.crawls.get().control.boost(r"/2$", 5)
         client.pause()
     with served(tmp_path, clock) as service:
         client = service.client
@@ -582,7 +582,7 @@ def test_urls_of_any_number_go_in_messages_and_calls_that_are_not_too_long(servi
 
 def test_a_delay_that_is_longer_stays_if_that_is_asked_for(service: Service) -> None:
     def delay() -> float:
-        return float(service.crawls.get().busiest_hosts(1)[0]["delay"])
+        return float(service.crawls.get().inspect.busiest_hosts(1)[0]["delay"])
 
     service.client.put(["http://a.org/"])
     service.client.delay(30, "a.org")
@@ -669,7 +669,7 @@ def test_of_a_listing_that_nobody_reads_one_piece_is_held(tmp_path: Path) -> Non
         frontier = FrontierService(crawls)
         crawl = crawls.get_or_start("big")
         crawl.discover([f"http://a.example/{n}" for n in range(10_000)])
-        crawl.attach_all({page: wire.URLInfo(key="x" * 5_000).SerializeToString() for page in range(100)})
+        crawl.attach({page: wire.URLInfo(key="x" * 5_000).SerializeToString() for page in range(100)})
         next(frontier.list_urls(wire.ListUrlParams(crawlID="big", size=2**31)))
         tracemalloc.start()
         try:
@@ -780,7 +780,7 @@ def test_a_crawl_goes_on_by_itself_when_the_disk_has_room_again(
     client = service.client
     client.put([f"http://a.org/{n}" for n in range(10)])
     crawl = service.crawls.get()
-    log: Any = crawl.log
+    log: Any = crawl.state.log
     pages = log.db.execute("PRAGMA page_count").fetchone()[0]
     log.db.execute(f"PRAGMA max_page_count = {pages + 2}")
     full = pytest.raises(ServiceAway, match=rf"^{service.server.address}: the disk of the service is full")
@@ -803,7 +803,7 @@ def test_a_crawl_goes_on_by_itself_when_the_disk_has_room_again(
 def test_a_crawl_on_a_full_disk_can_be_deleted(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frontrank.service.pool.has_room", lambda folder: False)
     service.client.put(["http://a.org/"])
-    log: Any = service.crawls.get().log
+    log: Any = service.crawls.get().state.log
     log.db.execute("PRAGMA max_page_count = 1")
     with pytest.raises(ServiceAway, match="full"):
         service.client.put([f"http://b.org/{n}" for n in range(5_000)])

@@ -82,7 +82,7 @@ def test_links_of_pages_in_queues_of_their_own_reach_the_ordering(tmp_path: Path
             order += got(pages)
             report(service, pages[0], LINKS[pages[0].url], key_of)
         crawl = service.crawls.get()
-        assert not crawl.pending and crawl.overview()["known"] == len(set(order))
+        assert not crawl.state.pending and crawl.inspect.overview()["known"] == len(set(order))
     assert order == alone("opic") and len(order) > 30
 
 
@@ -109,11 +109,11 @@ def test_links_told_of_a_url_are_those_of_whichever_page_of_it_is_reported(tmp_p
         client.put(["http://y.org/linked"], parent="http://a.org/")
         if restarted:
             service.crawls.get().snapshot()
-        assert sorted(service.crawls.get().pending.values(), key=len) == [{1: ""}, {1: ""}]
+        assert sorted(service.crawls.get().state.pending.values(), key=len) == [{1: ""}, {1: ""}]
     with served(tmp_path / "served", policy="backlink") as service:
         for url in ("http://nobody.org/", "http://a.org/"):
             service.client.known(url, queue="elsewhere")
-        assert not service.crawls.get().pending
+        assert not service.crawls.get().state.pending
         assert got(service.client.get(queues=1)) == ["http://y.org/linked"]
 
 
@@ -169,9 +169,9 @@ def test_what_failed_is_told_by_reason_and_what_was_given_back_never_went(servic
     client.known("http://d.org/", metadata={"status": ["301"]})
     client.known("http://e.org/", NOW + 50, metadata={"fetch.error.count": ["1"], "fetch.exception": ["reset"]})
     crawl = service.crawls.get()
-    assert crawl.fetched_count == 1 and crawl.failed_count == 1 and crawl.revisits == 0
-    assert crawl.status()["failed_by_reason"] == {"http 404": 1} and crawl.history.retries() == 2
-    assert crawl.history.statuses() == {301: 1}
+    assert crawl.inspect.fetched_count == 1 and crawl.inspect.failed_count == 1 and crawl.inspect.revisits == 0
+    assert crawl.inspect.status()["failed_by_reason"] == {"http 404": 1} and crawl.inspect.history.retries() == 2
+    assert crawl.inspect.history.statuses() == {301: 1}
     with serving(service.crawls) as asked:
         _, told = asked.get(API + "/errors")
         assert told["reasons"] == [{"reason": "http 404", "pages": 1}] and told["retries"] == 2
@@ -208,7 +208,11 @@ def test_a_page_that_was_never_there_is_not_as_it_was(service: Service) -> None:
     service.client.put(["http://a.org/"])
     service.client.fetched("http://a.org/", ["http://b.org/"], metadata={"status": ["304"]})
     crawl = service.crawls.get()
-    assert crawl.fetched_count == 1 and list(crawl.order) == [0] and crawl.history.statuses() == {200: 1}
+    assert (
+        crawl.inspect.fetched_count == 1
+        and list(crawl.state.progress.order) == [0]
+        and crawl.inspect.history.statuses() == {200: 1}
+    )
 
 
 def test_a_late_failure_of_a_page_whose_lease_has_ended_schedules_it(service: Service) -> None:
@@ -227,13 +231,13 @@ def test_pages_that_a_family_holds_up_keep_nothing_else_back(service: Service) -
     client, crawl = service.client, None
     client.put([f"http://{host}.org/{kind}" for host in "ab" for kind in ("cal/1", "cal/2", "page")])
     crawl = service.crawls.get()
-    crawl.limit_pattern("/cal/", budget=1)
-    crawl.boost("/cal/", 5)
+    crawl.control.limit_pattern("/cal/", budget=1)
+    crawl.control.boost("/cal/", 5)
     assert got(client.get(queues=9, per_queue=1, lease_s=1000)) == ["http://a.org/cal/1", "http://b.org/page"]
     service.clock.now += 2
     assert got(client.get(queues=9, per_queue=1, lease_s=1000)) == [], "one of each is out"
     assert got(client.get(queues=9, per_queue=2, lease_s=1000)) == ["http://a.org/page"]
-    crawl.limit_pattern("/cal/", budget=2)
+    crawl.control.limit_pattern("/cal/", budget=2)
     service.clock.now += 2
     assert got(client.get(queue="b.org", per_queue=9)) == ["http://b.org/cal/1"]
 
@@ -257,8 +261,8 @@ def test_the_delay_of_a_queue_begins_when_its_last_request_was_sent(service: Ser
     clock.now += 0.75
     assert got(client.get()) == [page.url]
     crawl = service.crawls.get()
-    assert crawl.folder is not None
-    rests = [event["until"] - event["time"] for event in events(crawl.folder) if event["kind"] == "rest"]
+    assert crawl.inspect.folder is not None
+    rests = [event["until"] - event["time"] for event in events(crawl.inspect.folder) if event["kind"] == "rest"]
     assert rests == pytest.approx([0.75, 0.75])
 
 
@@ -292,7 +296,7 @@ def test_a_queue_that_is_not_there_is_deleted_by_the_reference_services_answer(s
     client.put(["http://a.org/1", "http://a.org/2"])
     assert client.delete_queue("none.org") == 0
     crawl = service.crawls.get()
-    crawl.limit_host("a.org", budget=1, concurrency=1)
+    crawl.control.limit_host("a.org", budget=1, concurrency=1)
     client.fetched(client.get()[0].url)
     assert client.delete_queue("a.org") == 1
     client.put(["http://a.org/1", "http://a.org/2"])
@@ -306,7 +310,7 @@ def test_what_was_deleted_is_neither_found_nor_explained(service: Service) -> No
     client.put(["http://a.org/in/slow"], queue="slow")
     client.delete_queue("a.org")
     crawl = service.crawls.get()
-    assert crawl.mark(crawl.find("http://a.org/1")) == FORGOTTEN and crawl.overview()["known"] == 2
+    assert crawl.inspect.mark(crawl.lookup("http://a.org/1")) == FORGOTTEN and crawl.inspect.overview()["known"] == 2
     with serving(service.crawls) as asked:
         _, found = asked.get(API + "/search", text="/1")
         assert [page["url"] for page in found["pages"]] == ["http://b.org/1"]

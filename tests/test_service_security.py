@@ -106,7 +106,7 @@ def test_a_certificate_of_ones_own_is_trusted_by_commands(
         args = ["--token-file", token_file, "--tls-ca", certificate[0]]
         done = frontrank("boost", address, *args, "/news/", "+1")
         assert done.returncode == 0, done.stderr
-        assert "/news/" in crawls.get().rules.families
+        assert "/news/" in crawls.get().state.rules.families
         assert RestClient(address, TOKEN, certificate[0]).request("/api/v1/crawls")["crawls"]
         for trusted in ("", "system"):
             with pytest.raises(InputError, match="cannot be asked"):

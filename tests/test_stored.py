@@ -178,7 +178,7 @@ def test_a_crawl_is_resumed_with_the_very_policy_it_was_started_with(policy: Pol
     with fr.Crawl(policy, tmp_path / "crawl") as crawl:
         crawl.seed(["http://a/"])
     with fr.Crawl.recover(tmp_path / "crawl") as again:
-        assert again.policy == policy
+        assert again.state.policy == policy
 
 
 def test_a_crawl_by_a_class_of_a_function_goes_on_if_the_ordering_is_given(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_crawl_by_a_class_of_a_function_goes_on_if_the_ordering_is_given(tmp_p
     with pytest.raises(fr.FrontrankError, match="give the ordering itself"):
         fr.Crawl.recover(tmp_path / "crawl")
     with fr.Crawl.recover(tmp_path / "crawl", parse("bfs"), rescore=True) as other:
-        assert other.policy == parse("bfs")
+        assert other.state.policy == parse("bfs")
 
 
 def test_a_class_of_a_function_says_that_it_cannot_be_found() -> None:

@@ -130,11 +130,11 @@ def test_a_live_crawl_counts_words_on_where_it_was(tmp_path: Path) -> None:
     crawl.snapshot()
     (second,) = crawl.take()
     crawl.fetched(second, [("http://d/", "law")], "", "music, music")
-    priorities = [(one["url"], one["priority"]) for one in crawl.next()]
+    priorities = [(one["url"], one["priority"]) for one in crawl.inspect.next()]
     crawl.abandon()
     again = Crawl.recover(tmp_path / "crawl")
-    assert [(one["url"], one["priority"]) for one in again.next()] == priorities
-    assert again.state.documents[0] == 2
+    assert [(one["url"], one["priority"]) for one in again.inspect.next()] == priorities
+    assert again.state.ordering.columns.documents[0] == 2
     again.abandon()
 
 

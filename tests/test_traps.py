@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.crawl.events.control import Ruled
+from frontrank.crawl.events.control import RuleSet
 from frontrank.crawl.status import events
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.regions import MIN_PAGES, Regions
@@ -38,12 +38,12 @@ def traps_of(site: Callable[[str], Page], seeds: list[str], pages: int, policy: 
     crawl, regions = Crawl(policy), Regions(seeds)
     crawl.seed(seeds)
     found: set[str] = set()
-    while len(crawl.order) < pages and (urls := crawl.take()):
-        first_new = crawl.known
+    while len(crawl.state.progress.order) < pages and (urls := crawl.take()):
+        first_new = crawl.inspect.known
         title, targets = site(urls[0])
         crawl.fetched(urls[0], targets, title)
-        page = crawl.find(urls[0])
-        row = crawl.links.target[crawl.links.start[page] : crawl.links.stop[page]].tolist()
+        page = crawl.lookup(urls[0])
+        row = crawl.state.links.rows.target[crawl.state.links.rows.start[page] : crawl.state.links.rows.stop[page]].tolist()
         found |= {one.name for one in regions.fetched(page, urls[0], title, {to: crawl.url(to) for to in row}, first_new)}
     return found
 
@@ -177,7 +177,7 @@ def test_a_trap_is_held_to_its_share_until_that_is_lifted(tmp_path: Path) -> Non
         told = resume(out, {"budget": 800})
         assert share_of(out) > most + 100, "it was lifted, and is not set again"
         assert [trap.limited for trap in told.traps] == [False]
-    rules = [event for event in events(out) if event["kind"] == Ruled.name]
+    rules = [event for event in events(out) if event["kind"] == RuleSet.name]
     assert [rule["pattern"] for rule in rules] == 2 * [expression(trap.pattern)]
 
 
@@ -215,10 +215,10 @@ def test_a_trap_is_found_though_the_crawl_ends_and_is_resumed_in_it(tmp_path: Pa
         traps = Traps(crawl, Options((f"{HOST}/",)))
         for _ in range(pages):
             (url,) = crawl.take()
-            first_new, names = crawl.known, token(url, 2) if "/x/" in url else ["0"]
+            first_new, names = crawl.inspect.known, token(url, 2) if "/x/" in url else ["0"]
             further = [(f"{HOST}/x/{name}", "") for name in names]
             crawl.fetched(url, further, "More")
-            traps.fetched(crawl.find(url), url, "More", further, first_new)
+            traps.fetched(crawl.lookup(url), url, "More", further, first_new)
         return traps
 
     with Crawl("bfs", tmp_path / "crawl") as crawl:
@@ -232,14 +232,14 @@ def test_the_share_grows_with_the_crawl(tmp_path: Path) -> None:
     crawl = Crawl("bfs")
     crawl.seed([f"{HOST}/"])
     traps = Traps(crawl, Options((f"{HOST}/",), trap_share=0.5))
-    crawl.limit_pattern("://a.example/x/", budget=5)
+    crawl.control.limit_pattern("://a.example/x/", budget=5)
     traps.found["://a.example/x/"] = {"pattern": "a.example/x/<...>", "before": 45, "budget": 5}
     counts = []
     for page in range(300):
         crawl.take()
-        first_new = crawl.known
+        first_new = crawl.inspect.known
         following = [(f"{HOST}/{page}", "")]
         crawl.fetched(f"{HOST}/{page - 1}" if page else f"{HOST}/", following)
-        traps.fetched(crawl.find(following[0][0]) - 1, f"{HOST}/{page - 1}" if page else f"{HOST}/", "", following, first_new)
-        counts.append(crawl.rules.families["://a.example/x/"].rule.budget)
+        traps.fetched(crawl.lookup(following[0][0]) - 1, f"{HOST}/{page - 1}" if page else f"{HOST}/", "", following, first_new)
+        counts.append(crawl.state.rules.families["://a.example/x/"].rule.budget)
     assert sorted(set(counts)) == [5, 30, 80] and np.all(np.diff(counts) >= 0)

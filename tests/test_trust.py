@@ -191,8 +191,8 @@ def test_a_crawl_keeps_the_trust_it_began_with(tmp_path: Path) -> None:
     crawl.abandon()
     Path(path).unlink()
     again = Crawl.recover(tmp_path / "crawl")
-    assert again.policy == policy
-    assert again.gauges()["trust"] == 1.0
+    assert again.state.policy == policy
+    assert again.inspect.gauges()["trust"] == 1.0
     assert again.take() == [URLS[2]]  # .75 of all trust, before the page that is linked to first
     again.abandon()
     Path(path).write_text("c.org 1\n", encoding="utf-8")

@@ -30,11 +30,11 @@ def test_a_verb_is_a_method_that_leaves_its_event(verb: Verb) -> None:
     crawl = Crawl("bfs")
     crawl.seed(["http://a.example/"])
     happened: list[str] = []
-    crawl.log.append = lambda rows: happened.extend(KINDS[row.kind].name for row in rows)  # type: ignore[method-assign]
+    crawl.state.log.append = lambda rows: happened.extend(KINDS[row.kind].name for row in rows)  # type: ignore[method-assign]
     if verb.method == "resume":
-        crawl.pause()
-    getattr(crawl, verb.method)(**verb.arguments(given(verb), 100.0))
-    assert verb.event in happened and callable(getattr(AsyncCrawl(crawl), verb.method))
+        crawl.control.pause()
+    getattr(crawl.control, verb.method)(**verb.arguments(given(verb), 100.0))
+    assert verb.event in happened and callable(getattr(AsyncCrawl(crawl).control, verb.method))
     assert verb.outcome(given(verb))
 
 

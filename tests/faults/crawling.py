@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from frontrank.crawl import live
+from frontrank.crawl import recorder
 from frontrank.errors import FrontrankError
 from frontrank.fetching import fetcher
 from frontrank.fetching.crawler import run
@@ -90,8 +90,8 @@ class Crawling:
     def _choose_snapshots(self) -> None:
         """How often there is one; of each run, since it would be that of the run before in this process."""
         intervals = ((8, 8, 0.0), (20, 30, 1.0), (1000, 50_000, 300.0))
-        live.SNAPSHOT_ROWS, live.SNAPSHOT_WORK, live.SNAPSHOT_S = self.random.choice(intervals)
-        live.SNAPSHOT_PAUSE_S = 0.0
+        recorder.SNAPSHOT_ROWS, recorder.SNAPSHOT_WORK, recorder.SNAPSHOT_S = self.random.choice(intervals)
+        recorder.SNAPSHOT_PAUSE_S = 0.0
 
     # Lives --------------------------------------------------------------------------------------------------------------------
     def run(self) -> None:

@@ -162,7 +162,7 @@ class Serving(Crawling):
                 loop.ended = True
             if self.checks and self.crawls is not None and not sim.disk.over and random.random() < 0.002:
                 crawl = next(iter(self.crawls.open_crawls()), None)
-                if isinstance(crawl, Crawl) and not crawl.log.broken and crawl._lock.owner is None:  # type: ignore[attr-defined]
+                if isinstance(crawl, Crawl) and not crawl.inspect.broken and crawl.state.lock.owner is None:  # type: ignore[attr-defined]
                     self.checks -= 1
                     sim.check_live(crawl)
 
@@ -224,10 +224,10 @@ class Serving(Crawling):
                 self.sim.fail("acknowledged", f"the service has no crawl, {self.ledger.acknowledged_urls} URLs were stored")
             return
         crawl = self.crawls.get()
-        hosts = crawl.frontier.hosts()  # one that is blocked was given up by a fetcher, and is asked again an hour later
-        left = (hosts["waiting"] + hosts["later"] + hosts["leased"]) * (hosts["blocked"] <= time.time() + crawl.shift)
+        hosts = crawl.state.frontier.hosts()  # one that is blocked was given up by a fetcher, and is asked again an hour later
+        left = (hosts["waiting"] + hosts["later"] + hosts["leased"]) * (hosts["blocked"] <= time.time() + crawl.inspect.shift)
         if left.any():
-            self.sim.fail("complete", f"nobody has anything to do, but {crawl.counts()} are left, {stats}")
+            self.sim.fail("complete", f"nobody has anything to do, but {crawl.queues.counts()} are left, {stats}")
         fetched = {self.ledger.urls[row[1]] for row in self.ledger.rows if row[0] == 3 and row[3] == 200}
         missing = {link for url in fetched for link in self._links(url)} - set(self.ledger.urls)
         if missing and not self.lost_power:  # a power cut takes what fetchers were told is kept, if it was not synced

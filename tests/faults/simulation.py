@@ -208,8 +208,8 @@ class Simulation:
         shutil.copytree(folder, copy)
         try:
             with Crawl.recover(copy, read_only=True, clock=self.clock.time) as crawl:
-                ledger.check_recovered(crawl.log, lost_power)
-                now = crawl.now  # a snapshot may be younger than the last event
+                ledger.check_recovered(crawl.state.log, lost_power)
+                now = crawl.state.progress.now  # a snapshot may be younger than the last event
                 found = facts(crawl, now)
             shutil.rmtree(copy / snapshots.FOLDER, ignore_errors=True)
             with Crawl.recover(copy, read_only=True, clock=self.clock.time) as crawl:
@@ -221,13 +221,15 @@ class Simulation:
 
     def check_live(self, crawl: Crawl) -> None:
         """A crawl at work is what its journal says."""
-        assert crawl.folder is not None
+        assert crawl.inspect.folder is not None
         copy = self.folder / "looked-at"
-        shutil.copytree(crawl.folder, copy, ignore=lambda _, names: [name for name in names if name.endswith(disks.SHARED)])
+        shutil.copytree(
+            crawl.inspect.folder, copy, ignore=lambda _, names: [name for name in names if name.endswith(disks.SHARED)]
+        )
         self.disk.over, over = True, self.disk.over
         try:
             with Crawl.recover(copy, read_only=True, clock=self.clock.time) as again:
-                now = max(crawl.now, crawl.clock() + crawl.shift)
+                now = max(crawl.state.progress.now, crawl.inspect.clock() + crawl.inspect.shift)
                 self.compare(facts(crawl, now), facts(again, now), "live and recovered")
         finally:
             self.disk.over = over
@@ -264,26 +266,31 @@ def difference(one: Any, other: Any) -> str:
 
 def facts(crawl: Crawl, now: float) -> dict[str, Any]:
     """Everything that a crawl is."""
-    known = crawl.known
-    frontier: Any = crawl.frontier
+    known = crawl.inspect.known
+    frontier: Any = crawl.state.frontier
     frontier.take(0, now)  # retries that are due wait again; a take without a page is no event
     marks = frontier.marks(slice(0, known))
     return {
-        "seq": crawl.log.seq,
+        "seq": crawl.state.log.seq,
         "known": known,
-        "order": list(crawl.order),
-        "leases": sorted(crawl.leases.items()),
-        "attempts": sorted(crawl.attempts.items()),
-        "counts": (crawl.failed_count, crawl.revisits, crawl.links_given_up, crawl.paused),
+        "order": list(crawl.state.progress.order),
+        "leases": sorted(crawl.state.leases.items()),
+        "attempts": sorted(crawl.state.leases.attempts.items()),
+        "counts": (
+            crawl.inspect.failed_count,
+            crawl.inspect.revisits,
+            crawl.state.progress.links_given_up,
+            crawl.state.progress.paused,
+        ),
         "hosts": frontier.hosts().tolist(),
         "marks": marks.tolist(),
         "keys": frontier.keys(slice(0, known)).tolist(),
         "next": frontier.best(known).tolist(),
         "due": [frontier.due_at(page) for page in range(known)],
-        "depths": crawl.depths[:known].tolist(),
-        "pending": sorted((page, sorted(links.items())) for page, links in crawl.pending.items()),
-        "rules": crawl.rules.saved(),
-        "held up": sorted(crawl.held_up),
-        "state": [leaf[:known].tolist() for leaf in snapshots.leaves(crawl.state)],
-        "gauges": crawl.gauges(),
+        "depths": crawl.state.pages.depths[:known].tolist(),
+        "pending": sorted((page, sorted(links.items())) for page, links in crawl.state.pending.items()),
+        "rules": crawl.state.rules.save()[0],
+        "held up": sorted(crawl.state.rules.held_up),
+        "state": [leaf[:known].tolist() for leaf in snapshots.leaves(crawl.state.ordering.columns)],
+        "gauges": crawl.inspect.gauges(),
     }

@@ -265,7 +265,7 @@ class FrontierContract(ReturnsContract):
 def _crawled(crawl: Crawl, pages: int = 40) -> list[str]:
     """Take pages of a few hosts as time goes by; each links to others, some fail, and some are to come back."""
     crawl.seed([f"http://h{n}.example/" for n in range(3)], now=0.0)
-    crawl.limit_host("h1.example", delay_s=2.0, now=0.0)
+    crawl.control.limit_host("h1.example", delay_s=2.0, now=0.0)
     order: list[str] = []
     for now in range(1, 400):
         for url in crawl.take(2, now=float(now)):

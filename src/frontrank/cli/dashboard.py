@@ -29,7 +29,7 @@ def command(directories: tuple[str, ...], port: int, as_json: bool, **protection
     frontrank dashboard monday tuesday --port 8000
     """
     from frontrank.crawl.journal import check_crawl
-    from frontrank.crawl.recovery import check_trusted
+    from frontrank.crawl.stored import check_trusted
     from frontrank.service.http import http_server
     from frontrank.service.security import security
 

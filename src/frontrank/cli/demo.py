@@ -137,7 +137,7 @@ def racing(budget: int) -> Iterator[Show | None]:
                 table.add_column(name, justify="left" if name == "ordering" else "right", no_wrap=True)
             table.add_column("", width=room + 1)
             for lane in lanes:
-                waiting = "" if lane.seconds else f"{lane.job.crawl.waiting:,}"
+                waiting = "" if lane.seconds else f"{lane.job.crawl.inspect.waiting:,}"
                 table.add_row(lane.spec, f"{len(lane.found):,}", waiting, percent(lane.hot), bar(lane.hot, room))
             show(table)
 

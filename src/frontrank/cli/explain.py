@@ -87,7 +87,7 @@ def explain_live(directory: str, url: str, as_json: bool) -> None:
     with progress() as tell:
         tell("replaying the crawl", 0, 0)
         with Crawl.recover(directory, read_only=True) as crawl:
-            explanation, waiting = crawl.explain(url), crawl.waiting
+            explanation, waiting = crawl.inspect.explain(url), crawl.inspect.waiting
     if as_json:
         show_json({**explanation, "waiting": waiting})
         return

@@ -69,7 +69,7 @@ def _of_service(address: str, control: bool, *, crawl: str, token_file: str | No
 
 def _of_directory(folder: Path, control: bool, used: ExitStack) -> list[Tool]:
     from frontrank.crawl.journal import check_crawl
-    from frontrank.crawl.recovery import check_trusted
+    from frontrank.crawl.stored import check_trusted
     from frontrank.service.http.reader import CrawlReader
     from frontrank.service.mcp import tools_of_directory
 

@@ -22,12 +22,13 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.queues import Queues
 from frontrank.pages.scorers import Judged
 
 T = TypeVar("T")
 LOOK_S = 1.0  # a page that may go is looked for again, whatever happens, after so long
-LEASING = frozenset({"take_prioritised", "take_queues"})  # what they return is given back if nobody waits for it any more
-NOT_AWAITED = frozenset({"recover", "together", "before_sync"})  # they are about a thread, or make a crawl
+LEASING = frozenset({"take_prioritised", "take"})  # of queues: what they return is given back if nobody waits for it any more
+NOT_AWAITED = frozenset({"recover", "together"})  # they are about a thread, or make a crawl
 
 
 class AsyncCrawl:
@@ -50,18 +51,36 @@ class AsyncCrawl:
 
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         """The method of this name of the crawl, awaited."""
-        method = None if name.startswith("_") or name in NOT_AWAITED else getattr(self.crawl, name)
+        if name in NOT_AWAITED:
+            raise AttributeError(f"an AsyncCrawl has no {name!r} to await; see AsyncCrawl.crawl")
+        return self._awaited(self.crawl, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(set(_methods(self.crawl)) - NOT_AWAITED)})
+
+    def _awaited(self, owner: Any, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        method = None if name.startswith("_") else getattr(owner, name)
         if not callable(method):
             raise AttributeError(f"an AsyncCrawl has no {name!r} to await; see AsyncCrawl.crawl")
+        leasing = isinstance(owner, Queues) and name in LEASING
 
-        async def call(*args: Any, **given: Any) -> Any:
-            return await self.run(partial(method, *args, **given), self.crawl.give_back if name in LEASING else None)
+        async def call(*args: Any, **options: Any) -> Any:
+            return await self.run(partial(method, *args, **options), self.crawl.give_back if leasing else None)
 
         return update_wrapper(call, method)
 
-    def __dir__(self) -> list[str]:
-        names = {name for name in dir(type(self.crawl)) if name[0] != "_" and callable(getattr(type(self.crawl), name))}
-        return sorted({*super().__dir__(), *(names - NOT_AWAITED)})
+    # The parts of a crawl ---------------------------------------------------------------------------------------------------
+    @property
+    def control(self) -> AwaitedPart:
+        return AwaitedPart(self._awaited, self.crawl.control)
+
+    @property
+    def inspect(self) -> AwaitedPart:
+        return AwaitedPart(self._awaited, self.crawl.inspect)
+
+    @property
+    def queues(self) -> AwaitedPart:
+        return AwaitedPart(self._awaited, self.crawl.queues)
 
     async def scores(self, url: str, title: str, text: str) -> dict[str, Judged]:
         """What the ordering's scorers say of a page, for ``fetched``. It may take seconds, and holds up nobody else."""
@@ -102,8 +121,8 @@ class AsyncCrawl:
         """For how long no page may go by time alone; None if none ever will."""
         at = self.crawl.next_at()
         if at is None:
-            return LOOK_S if self.crawl.leased else None
-        return at - self.crawl.clock()
+            return LOOK_S if self.crawl.inspect.leased else None
+        return at - self.crawl.inspect.clock()
 
     # How it runs ------------------------------------------------------------------------------------------------------------
     async def run(self, call: Callable[[], T], undo: Callable[[T], object] | None = None) -> T:
@@ -147,6 +166,25 @@ class AsyncCrawl:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+class AwaitedPart:
+    """The methods of a part of a crawl, awaited; its properties as they are."""
+
+    def __init__(self, awaited: Callable[[Any, str], Callable[..., Coroutine[Any, Any, Any]]], part: Any) -> None:
+        self._awaited, self._part = awaited, part
+
+    def __getattr__(self, name: str) -> Any:
+        if isinstance(getattr(type(self._part), name, None), property):
+            return getattr(self._part, name)
+        return self._awaited(self._part, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *_methods(self._part)})
+
+
+def _methods(owner: Any) -> list[str]:
+    return [name for name in dir(type(owner)) if name[0] != "_" and callable(getattr(type(owner), name))]
 
 
 def _undo(undo: Callable[[T], object], future: Future[T]) -> None:

@@ -11,56 +11,55 @@
 Nothing is known but what the events said; state grows as pages are discovered. With one page in flight and no politeness the
 order is exactly the one ``simulate`` gives. Without a directory, events live in memory.
 
+Pages are named by URL, or by the number that ``take_pages``, ``lookup`` and ``intern`` give: whoever has it spares a lookup.
+``crawl.control`` is for operators, ``crawl.inspect`` for whoever looks at it, ``crawl.queues`` for services.
+
 An event is acknowledged when its call returns: it then survives the end of the process. With ``group=k`` up to k events
 share a commit, and are acknowledged by it, by the next ``take``, or by ``commit()``. The disk has them ``sync_s`` seconds
 later, or at ``sync()``. A page that was taken is leased: if it is not settled in time it waits again.
-
-Threads: every method may be called from any thread at any time; a lock lets one in at a time. No two calls of ``take`` give
-the same page. Nothing slow happens inside a call: arrays grow where they lie, snapshots are written by a child process,
-the disk is a thread's work, and so are rankings with ``ranking="background"``.
+Every method may be called from any thread at any time (``locking``), and none is slow.
 """
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, Unpack
 
-from frontrank.crawl import events, given, recovery
+import numpy as np
+
+from frontrank.crawl import events, inbox, validation
+from frontrank.crawl.arriving import Content, Link, Links, fetched_event, targets_of
+from frontrank.crawl.control import Control
 from frontrank.crawl.events import Where
+from frontrank.crawl.inspect import Inspector
 from frontrank.crawl.journal import Journal
-from frontrank.crawl.live import SNAPSHOT_ROWS, alone
+from frontrank.crawl.locking import locked
 from frontrank.crawl.log import Log
-from frontrank.crawl.memory_log import MemoryLog
-from frontrank.crawl.needs import check_live
-from frontrank.crawl.numbered import checked_share
-from frontrank.crawl.ranking import BACKGROUND, INLINE
-from frontrank.crawl.shown import Shown
+from frontrank.crawl.meaning import fresh_seeds, leased_page, parent_page, waiting_page
+from frontrank.crawl.queues import Queues
+from frontrank.crawl.recorder import Recorder
+from frontrank.crawl.recovery import begin, recover
+from frontrank.crawl.setup import CrawlSetup, NewCrawl, SetupOptions
+from frontrank.crawl.taking import Taker
 from frontrank.deprecated import members_of_before
-from frontrank.errors import InputError
-from frontrank.frontiers.frontier import LATER, WAITING, Frontier
-from frontrank.frontiers.polite_frontier import PoliteFrontier
+from frontrank.frontiers.frontier import LEASED
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels import hashtable as names
-from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
-from frontrank.orderings.stored import to_data, trusting
-from frontrank.pages.groups import DOMAIN, HOST, IP, Groups
+from frontrank.orderings.stored import trusting
+from frontrank.pages.groups import HOST, Groups
 from frontrank.pages.scorers import Judged
-from frontrank.web.view import Workload, workload_notes
-from frontrank.web.web import IMPACTS
+from frontrank.pages.scoring import Scorers
 
 __all__ = ["Crawl", "Link", "Where"]
 
-Link = str | tuple[str, str]
-MAX_S = 10_000_000.0  # between two times at which the disk has everything; threads cannot wait for centuries
-
 
 @members_of_before
-class Crawl(Shown):
+class Crawl:
     """A policy at work on pages that are named by the events: URLs, or any other text."""
 
     def __init__(
@@ -70,56 +69,18 @@ class Crawl(Shown):
         *,
         politeness: Politeness = FREE,
         capacity: int = 16,
-        truth: Callable[[str], float] | None = None,
-        workload: Workload | None = None,
         impact_by: str = "",
         revisit_share: float | None = None,
         queue_by: Groups = HOST,
-        notes: dict[str, Any] | None = None,
-        clock: Callable[[], float] = time.time,
-        group: int = 1,
-        sync_s: float = 1.0,
-        ranking: str = INLINE,
+        notes: Mapping[str, Any] | None = None,
         log: Log | None = None,
-        frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
+        **options: Unpack[SetupOptions],
     ) -> None:
-        """``log`` and ``frontier``: others than those that are shipped. A frontier is made by calling what is given with the
-        politeness; one of your own is given again to ``recover``.
-        """
-        policy = as_policy(policy)
-        clock = given.clock(clock)
-        given.politeness(politeness)
-        given.whole(capacity, "capacity", least=1, of=" of pages")
-        _check_ways(group, sync_s, ranking, truth, frontier)
-        where = None if path is None else given.path(path)
-        if workload is not None:
-            given.workload(workload)
-        if not (isinstance(queue_by, Mapping) or (isinstance(queue_by, str) and queue_by in (HOST, DOMAIN, IP))):
-            raise InputError(f"queue_by must be {HOST}, {DOMAIN}, {IP}, or the group of each host, got {queue_by!r}")
-        if notes is not None and not isinstance(notes, Mapping):
-            raise InputError(f"notes must be a mapping from keys to what JSON can hold, got {notes!r}")
-        check_live(policy, queries=workload is not None, truth=truth is not None)
-        if not isinstance(impact_by, str) or impact_by not in ("", *IMPACTS):
-            raise InputError(f"impact_by must be views or clicks, got {impact_by!r}")
-        stored = {**(notes or {}), "policy": to_data(policy), "politeness": politeness.json()}
-        stored["started"] = clock()
-        if workload is not None:
-            stored["workload"] = workload_notes(workload)
-        if impact_by:
-            stored["impact_by"] = impact_by
-        if queue_by != HOST:
-            stored["queue_by"] = queue_by
-        if revisit_share is not None:
-            stored["revisit_share"] = checked_share(revisit_share)
-        if log is not None:
-            for key, value in stored.items():
-                log.note(key, value)
-        elif where is None:
-            log = MemoryLog(keep=False)
-            log.notes.update(stored)
-        else:
-            log = Journal.create(where, stored, group, sync_s)
-        self._begin(policy, log, politeness, capacity, truth, workload, clock, ranking, frontier)
+        """``options``: the fields of ``CrawlSetup``, such as ``group`` and ``ranking``. ``log``: another than those shipped."""
+        setup = CrawlSetup(politeness=validation.politeness(politeness), capacity=capacity, **options)
+        new = NewCrawl(impact_by=impact_by, revisit_share=revisit_share, queue_by=queue_by, notes=notes)
+        folder = None if path is None else validation.path(path)
+        self._attach(begin(as_policy(policy), folder, log, setup, new))
 
     @classmethod
     def recover(
@@ -127,220 +88,260 @@ class Crawl(Shown):
         path: str | os.PathLike[str] | Log,
         policy: Policy | str | None = None,
         *,
+        politeness: Politeness | None = None,
         rescore: bool = False,
         read_only: bool = False,
-        politeness: Politeness | None = None,
-        truth: Callable[[str], float] | None = None,
-        clock: Callable[[], float] = time.time,
-        group: int = 1,
-        sync_s: float = 1.0,
-        ranking: str = INLINE,
         keep_leases: bool = False,
-        frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
-        workload: Workload | None = None,
         names_of: Crawl | None = None,
         trust: bool = False,
+        **options: Unpack[SetupOptions],
     ) -> Crawl:
-        """The crawl of a directory (or log), as it was after its last acknowledged event; leases of the dead process return.
+        """The crawl of a directory (or log), after its last acknowledged event; pages that were leased wait again.
 
-        Another policy than the one it was crawled with is refused, unless ``rescore``: then its state is built by letting
-        it see everything that happened. ``politeness`` holds from now on, if it is given. ``read_only`` looks at a crawl,
-        which may be running, and changes nothing. ``keep_leases``: they belong to fetchers elsewhere, and hold until they end.
-        ``workload``: what searchers ask from now on; another policy may need queries that the crawl was started without.
-        ``names_of``: a crawl of the same log, whose names need not be read again. ``trust``: load the code that the stored
-        ordering names; not needed for one that is part of frontrank or of an installed plug-in, nor for the policy given here.
+        Another policy than the stored one is refused, unless ``rescore``: then it sees everything that happened.
+        ``politeness`` and ``workload`` hold from now on. ``read_only`` looks at a crawl, which may be running, and changes
+        nothing. ``keep_leases``: they belong to fetchers elsewhere. ``names_of``: a crawl of the same log, whose names need not
+        be read again. ``trust``: load the code that the stored ordering names, if no installed package provides it.
         """
-        clock = given.clock(clock)
-        _check_ways(group, sync_s, ranking, truth, frontier)
-        if politeness is not None:
-            given.politeness(politeness)
-        if workload is not None:
-            given.workload(workload)
-        own = isinstance(path, str | os.PathLike) or not hasattr(path, "add_urls")
-        log = Journal.open(given.path(path), group, sync_s, read_only) if own else cast(Log, path)
-        try:
-            crawl = cls.__new__(cls)
-            wanted = None if policy is None else as_policy(policy)
-            how = (rescore, truth, clock, read_only, ranking, keep_leases, frontier, workload, names_of)
-            with trusting(trust):
-                recovery.restore(crawl, log, wanted, *how)
-            if workload is not None:
-                crawl.ask(workload)
-            if politeness is not None and politeness != crawl.politeness:
-                crawl._do(events.Behaved(crawl._tick(None), politeness))
-                log.commit()
-        except BaseException:
-            log.broken = log.broken or "recovery failed"
-            log.close()
-            raise
+        setup = CrawlSetup(politeness=politeness, **options)
+        is_path = isinstance(path, str | os.PathLike) or not hasattr(path, "add_urls")
+        wanted = None if policy is None else as_policy(policy)
+        log: Any = Journal.open(validation.path(path), setup.group, setup.sync_s, read_only) if is_path else path
+        with trusting(trust):
+            others = None if names_of is None else names_of.state
+            how = {"rescore": rescore, "read_only": read_only, "keep_leases": keep_leases, "names_of": others}
+            recorder = recover(log, wanted, setup, **how)
+        crawl = cls.__new__(cls)
+        crawl._attach(recorder, resumed=not read_only)
         return crawl
 
-    # Events by URL --------------------------------------------------------------------------------------------------------
-    @alone
-    def seed(self, urls: str | Iterable[str], now: float | None = None) -> None:
-        """Start from these pages; the weights of one call's seeds add up to 1."""
-        seeds = given.urls(urls, "a seed")
-        if not seeds:
-            raise InputError("there must be at least one seed to start from, got none")
-        self.seed_pages(self._pages(seeds, names.fingerprints(seeds)).tolist(), now)
+    def _attach(self, recorder: Recorder, resumed: bool = False) -> None:
+        self._recorder, self.state = recorder, recorder.state
+        self._taker = Taker(self.state, recorder, recorder.log.notes.get("revisit_share"))
+        self.control = Control(self.state, recorder, self._taker)
+        self.inspect = Inspector(self.state, recorder, resumed)
+        self.queues = Queues(self.state, recorder, self._taker)
+        self.scorers = Scorers(self.state.policy.scorers())
+        self._listens = False  # to what other processes tell it
 
-    @alone
+    # Which page is meant ----------------------------------------------------------------------------------------------------
+    @locked
+    def lookup(self, url: str, queue: str | None = None, *, key: int | None = None) -> int:
+        """The number of the page of this URL, -1 if it is not known; of several, the one that is leased, else one that waits.
+        ``queue``: the page in this queue alone. ``key``: the page that was interned with it."""
+        if key is not None:
+            return self.state.pages.find(key)
+        return self.state.lookup(url, queue)
+
+    @locked
+    def intern(self, url: str, key: int | None = None) -> int:
+        """The number of a page, which is known from now on; it waits once it is seeded or linked to.
+
+        ``key``: a fingerprint, of a page that is known by more than its URL.
+        """
+        keys = None if key is None else np.array([names.signed(key)], np.int64)
+        return int(self.state.intern([validation.url(url, "a page")], keys)[0])
+
+    @locked
+    def url(self, page: int) -> str:
+        return self.state.log.url(self.state.pages.check(page))
+
+    # Events -----------------------------------------------------------------------------------------------------------------
+    @locked
+    def seed(self, pages: str | Iterable[str | int], now: float | None = None) -> None:
+        """Start from these pages; the weights of one call's seeds add up to 1."""
+        fresh, at = fresh_seeds(self.state, pages), self._recorder.tick(now)
+        if fresh:
+            self._recorder.record(events.Seeded(at, fresh))
+        self._recorder.acknowledge()
+
+    @locked
     def take(self, n: int = 1, now: float | None = None) -> list[str]:
         """The next pages to fetch, best first; they are yours until you settle them. Empty if none may go now."""
         taken, tried = self._take(n, now)
-        urls = [self.log.url(page) for page in taken]  # before the commit: after it each would be a transaction of its own
-        if tried and not self._held:
-            self.log.commit()
+        urls = [self.state.log.url(page) for page in taken]  # after the commit each would be a transaction
+        if tried:
+            self._recorder.commit()
         return urls
+
+    @locked
+    def take_pages(self, n: int = 1, now: float | None = None) -> list[int]:
+        """The same by number."""
+        taken, tried = self._take(n, now)
+        if tried:
+            self._recorder.commit()
+        return taken
+
+    def _take(self, n: int, now: float | None) -> tuple[list[int], int]:
+        if not self._listens:
+            self._listens = True
+            inbox.start_listening(self, self._recorder.ended)
+        return self._taker.take(validation.whole(n, "n", of=" of pages"), self._recorder.tick(now))
 
     def fetched(
         self,
-        url: str,
-        links: Iterable[Link] | None = (),
+        page: str | int,
+        links: Links | None = (),
         title: str = "",
         text: str = "",
         impact: float = 0.0,
         *,
+        anchors: Sequence[str] | None = None,
         status: int = 200,
         where: Where | None = None,
         now: float | None = None,
         scores: Mapping[str, Judged] | None = None,
         again_at: float | None = None,
         again_after: float | None = None,
+        any_state: bool = False,
     ) -> None:
         """A taken page has arrived, with these links (each a URL, or a URL and its anchor), this text and this impact.
 
-        ``links=None``: those that ``discover`` was told of the page. ``scores``: what ``self.scores`` said of it; if it was not
-        asked, it is now. {}: there is nothing to judge. ``again_at``, or ``again_after`` so many seconds: when the page is to
-        be fetched again; if it arrives then with status 304, it is as it was, and keeps its links.
+        ``links`` may be numbers of pages, too, with ``anchors`` beside them; None: those that ``discover`` had of the page.
+        ``scores``: what ``self.scores`` said of it; if it was not asked, it is now. {}: there is nothing to judge.
+        ``again_at``, or ``again_after`` so many seconds: when the page is to be fetched again; if it arrives then with status
+        304, it is as it was, and keeps its links. ``any_state``: it need not be leased.
         """
-        judged = self.scores(url, title, text) if scores is None else scores
+        if scores is None:
+            scores = self.scores(page if isinstance(page, str) else self.url(page), title, text)
         if again_after is not None:
-            wait = given.seconds(again_after, "a page must be fetched again after")
-            again_at = (self.clock() if now is None else given.seconds(now, "now must be")) + wait
-        with self._lock:  # not while a scorer judges
-            page = self._of(url)
-            pages: Array | None = None
-            anchors: list[str] | None = None
-            if links is not None:
-                targets, anchors = _apart(links)
-                pages = self._pages(targets, names.fingerprints(targets))
-            self._fetched_page(page, pages, anchors, (title, text, impact), status, where, now, judged, again_at)
+            again_at = self._recorder.from_now(validation.seconds(again_after, "a page must be fetched again after"), now)
+        with self.state.lock:  # not while a scorer judges
+            number = leased_page(self.state, page)
+            targets, words = (None, None) if links is None else targets_of(self.state, links, anchors)
+            content = Content(title, text, impact, status, where, scores, again_at).checked()
+            at = self._recorder.tick(now)
+            if not any_state:
+                self._recorder.check_leased(number)
+            self._recorder.record(fetched_event(self.state, number, targets, words, content, at))
+            self._recorder.settled(at)
 
-    @alone
+    @locked
     def failed(
         self,
-        url: str,
+        page: str | int,
         reason: str = "failed",
         *,
         retry: bool = False,
         retry_s: float | None = None,
         where: Where | None = None,
         now: float | None = None,
+        attempted: bool = True,
     ) -> bool:
-        """A taken page did not arrive. True if it will be tried again; else it counts as fetched, and keeps no links."""
-        return self.failed_page(self._of(url), reason, retry=retry, retry_s=retry_s, where=where, now=now)
+        """A taken page did not arrive. True if it will be tried again; else it counts as fetched, and keeps no links.
 
-    @alone
-    def drop(self, url: str, reason: str = "dropped", now: float | None = None) -> None:
-        """A waiting page will never be asked for: rules that were set later exclude it. It counts as failed."""
-        given.url(url, "a page")
-        waits = (page for page in self.pages_named(url) if self.frontier.mark(page) in (WAITING, LATER))
-        page = next(waits, self.find_page(url))
-        if page < 0:
-            raise InputError(f"page {url!r} cannot be dropped: this crawl does not know it")
-        self.drop_page(page, reason, now)
-
-    @alone
-    def retry_failed(self, reason: str = "", *, but: Collection[str] = (), now: float | None = None) -> int:
-        """Pages that failed for this reason (or one that begins so), and never came, wait again; returns how many.
-
-        ``but``: not those that failed for one of these. They have all their attempts, and no longer count as failed.
+        ``attempted=False``: it is no fault of the page, which waits again and has as many attempts left as before.
         """
-        given.text(reason, "a reason")
-        at = self._tick(now)
-        failed = ((page, why) for page, why in self.history.failed().items() if why.startswith(reason) and why not in but)
-        found = [page for page, _ in failed if self.completed(page)]
-        for page in found:
-            self._do(events.Scheduled(at, page, at, reopened=True))
-        self._acknowledge()
-        return len(found)
+        number = leased_page(self.state, page)
+        reason, where = validation.text(reason, "a reason"), validation.where(where)
+        if retry_s is not None:
+            retry_s = validation.seconds(retry_s, "a page must be tried again after")
+        at, politeness = self._recorder.tick(now), self.state.politeness
+        self._recorder.check_leased(number)
+        attempt = self.state.leases.attempts.get(number, 0) + bool(attempted)
+        if retry and (attempt <= politeness.retries or not attempted):
+            due = at + (politeness.pause(max(attempt, 1)) if retry_s is None else retry_s)
+            self._recorder.record(events.Retried(at, number, attempt, due, reason, where))
+            self._recorder.acknowledge()
+            return True
+        self._recorder.record(events.Failed(at, number, reason, where))
+        self._recorder.settled(at)
+        return False
 
-    def _of(self, url: str) -> int:
-        page = self.find_page(given.url(url, "a page"))
-        if page < 0:
-            raise InputError(f"page {url!r} was settled, but it is not leased; take it first, and settle it once")
-        return page
+    @locked
+    def drop(self, page: str | int, reason: str = "dropped", now: float | None = None) -> None:
+        """A waiting page will never be asked for: rules that were set later exclude it. It counts as failed."""
+        number = waiting_page(self.state, page)
+        reason, at = validation.text(reason, "a reason"), self._recorder.tick(now)
+        self._recorder.record(events.Failed(at, number, reason))
+        self._recorder.settled(at)
+
+    @locked
+    def give_back(self, pages: Sequence[int], now: float | None = None) -> None:
+        """Pages that were taken wait again at once, where they were: whoever had them is gone. Others are left alone."""
+        numbers = self.state.pages.check_all(pages)
+        at = self._recorder.tick(now)
+        for page in numbers:
+            if self.state.frontier.mark(page) == LEASED:
+                self._recorder.record(events.Expired(at, page))
+        self._recorder.acknowledge()
+
+    @locked
+    def discover(
+        self,
+        urls: Sequence[str],
+        parent: str | None = None,
+        anchors: Sequence[str] = (),
+        queues: Sequence[str | None] | None = None,
+        now: float | None = None,
+    ) -> list[bool]:
+        """As ``queues.discover``, with the parent by its URL. True for each of the URLs that was not known before."""
+        page = -1 if parent is None else parent_page(self.state, parent)
+        fresh: list[bool] = self.queues.discover(urls, page, anchors, queues, now)[1].tolist()
+        return fresh
+
+    def scores(self, url: str, title: str, text: str) -> dict[str, Judged]:
+        """What the ordering's scorers say of a page, for ``fetched``. It may take seconds, and holds up nobody else."""
+        return self.scorers.judge(url, title, text)
+
+    # What is kept beside ----------------------------------------------------------------------------------------------------
+    @locked
+    def attach(self, payloads: Mapping[int, bytes]) -> None:
+        """Keep something with each of these pages until it is settled. It is acknowledged with the next event."""
+        payloads = validation.payloads(payloads)
+        self.state.payloads.attach(dict(zip(self.state.pages.check_all(list(payloads)), payloads.values(), strict=True)))
+
+    @locked
+    def attached(self, pages: Sequence[int]) -> dict[int, bytes]:
+        """What is kept with those of these pages that anything is kept with."""
+        return self.state.payloads.of(self.state.pages.check_all(pages))
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """Settings that whoever drives the crawl has stored with it."""
+        return self.state.log.notes
+
+    def note(self, key: str, value: Any) -> None:
+        """Store a value (JSON) under a key, for good."""
+        self._recorder.note(key, value)
+
+    # When, and until when ---------------------------------------------------------------------------------------------------
+    @locked
+    def next_at(self) -> float | None:
+        """When a page may next be taken; None if time alone brings none."""
+        return self._taker.next_at()
 
     # What is safe, and the end --------------------------------------------------------------------------------------------
-    @alone
+    def together(self) -> AbstractContextManager[None]:
+        """All events inside share one commit, and are acknowledged by it. No other thread comes between them."""
+        return self._recorder.together()
+
+    @locked
     def commit(self) -> None:
         """All events so far survive this process."""
-        self.log.commit()
+        self.state.log.commit()
 
-    @alone
+    @locked
     def sync(self) -> None:
         """All events so far survive a power cut."""
-        self.log.sync()
+        self.state.log.sync()
 
-    @alone
+    @locked
     def snapshot(self, wait: bool = True) -> None:
         """Save the arrays of the crawl, so that the next start is quick; without ``wait``, beside the crawl."""
-        recovery.snapshot(self, wait)
+        self._recorder.snapshot(wait)
 
-    @alone
     def close(self, max_s: float | None = None) -> None:
         """Leave a snapshot, so that the next start is quick, and let the directory go. One that takes longer is given up."""
-        try:
-            usable = self.log.writable and not self.log.broken and (max_s is None or max_s > 0)
-            if usable and self.log.seq - self.snapshot_seq >= SNAPSHOT_ROWS:
-                recovery.snapshot(self, wait=max_s is None)
-        finally:
-            self._let_go(max_s)
+        self._recorder.close(max_s)
+        self.scorers.close()
 
-    @alone
     def abandon(self) -> None:
         """Let the directory go as it is, without a snapshot: as quickly as the end of the process would."""
-        self._let_go(0.0)
-
-    def _let_go(self, snapshot_s: float | None) -> None:
-        self._ended.set()
-        end_snapshot = getattr(self.log, "end_snapshot", None)  # of logs that write them beside the crawl
-        if snapshot_s is not None and end_snapshot is not None:
-            end_snapshot(snapshot_s)
-        self.log.close()
-        for scoring in self.scoring.values():
-            scoring.close()
+        self.close(0.0)
 
     def __enter__(self) -> Crawl:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
-
-
-def _apart(links: Iterable[Link]) -> tuple[list[str], list[str] | None]:
-    """The URLs of links, and their anchors, if any has one."""
-    if not isinstance(links, Iterable):
-        raise InputError(f"links must be URLs, or URLs and their anchors, got {links!r}")
-    found = [links] if isinstance(links, str) else list(links)
-    if set(map(type, found)) <= {str}:  # most crawls have no anchors to tell: 3 us a page
-        return found, None  # type: ignore[return-value]
-    pairs = [(link, "") if isinstance(link, str) else link for link in found]
-    for pair in pairs:
-        if not (isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
-            raise InputError(f"a link must be a URL, or a URL and its anchor, got {pair!r}")
-    return [target for target, _ in pairs], [anchor for _, anchor in pairs]
-
-
-def _check_ways(group: int, sync_s: float, ranking: str, truth: Any, frontier: Any) -> None:
-    """How it is run: said before there is a directory."""
-    if truth is not None:
-        given.function(truth, "truth", "which gives the importance of a URL")
-    given.function(frontier, "frontier", "which makes one for a Politeness")
-    if not (isinstance(group, int) and group >= 1):
-        raise InputError(f"group must be a whole number of events from 1, got {group!r}")
-    if not (isinstance(sync_s, int | float) and 0 <= sync_s <= MAX_S):
-        raise InputError(f"sync_s must be a number of seconds from 0, got {sync_s!r}")
-    if not isinstance(ranking, str) or ranking not in (INLINE, BACKGROUND):
-        raise InputError(f"ranking must be {INLINE!r} or {BACKGROUND!r}, got {ranking!r}")

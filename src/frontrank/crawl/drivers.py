@@ -20,7 +20,7 @@ from frontrank.orderings.ranker import UNRANKED
 from frontrank.web.links import Links
 
 if TYPE_CHECKING:
-    from frontrank.crawl.live import Live
+    from frontrank.crawl.state import CrawlState
 
 PART = 500  # events that are applied in one call: interpreted, half a second
 TAKEN, RETRIED, EXPIRED = Taken.kind, Retried.kind, Expired.kind
@@ -29,16 +29,16 @@ TAKEN, RETRIED, EXPIRED = Taken.kind, Retried.kind, Expired.kind
 class Driver(Protocol):
     """A live crawl's ordering at work on a frontier."""
 
-    def plant(self, crawl: Live, pages: Array, weight: float) -> None:
+    def plant(self, state: CrawlState, pages: Array, weight: float) -> None:
         """Pages to start from, each of this weight."""
 
-    def meet(self, crawl: Live, parent: int, pages: Array) -> None:
+    def meet(self, state: CrawlState, parent: int, pages: Array) -> None:
         """A page that has not arrived yet links to these: those that nobody knew wait behind all that are ranked."""
 
-    def arrive(self, crawl: Live, page: int) -> None:
+    def arrive(self, state: CrawlState, page: int) -> None:
         """A page is settled, with the links that lie in its row."""
 
-    def arrive_again(self, crawl: Live, page: int) -> None:
+    def arrive_again(self, state: CrawlState, page: int) -> None:
         """A page that had arrived before has these links now."""
 
 
@@ -76,24 +76,30 @@ class Fused:
         self._arrive_again = Lazy(arrive_again, meet_all=meet, put=put, on_revisit=kernels["on_revisit"])
         self._apply_all = Lazy(apply_all, settle_again=interpreted(arrive, put=put, on_fetch=kernels["on_fetch"]))
 
-    def plant(self, crawl: Live, pages: Array, weight: float) -> None:
-        self._plant.call(crawl.state, self.frontier.queue, crawl.depths, pages, weight, crawl.out)
+    def plant(self, state: CrawlState, pages: Array, weight: float) -> None:
+        self._plant.call(state.ordering.columns, self.frontier.queue, state.pages.depths, pages, weight, state.ordering.out)
 
-    def meet(self, crawl: Live, parent: int, pages: Array) -> None:
-        self._meet.call(self.frontier.queue, crawl.depths, parent, pages)
+    def meet(self, state: CrawlState, parent: int, pages: Array) -> None:
+        self._meet.call(self.frontier.queue, state.pages.depths, parent, pages)
 
-    def arrive(self, crawl: Live, page: int) -> None:
+    def arrive(self, state: CrawlState, page: int) -> None:
         self.frontier.undue(page)
-        self._arrive.call(crawl.state, self.frontier.queue, crawl.links, crawl.depths, page, crawl.out)
+        self._arrive.call(
+            state.ordering.columns, self.frontier.queue, state.links.rows, state.pages.depths, page, state.ordering.out
+        )
 
-    def arrive_again(self, crawl: Live, page: int) -> None:
-        self._arrive_again.call(crawl.state, self.frontier.queue, crawl.links, crawl.depths, page, crawl.out)
+    def arrive_again(self, state: CrawlState, page: int) -> None:
+        self._arrive_again.call(
+            state.ordering.columns, self.frontier.queue, state.links.rows, state.pages.depths, page, state.ordering.out
+        )
 
-    def relive(self, crawl: Live, kinds: Array, pages: Array, times: Array) -> None:
+    def replay(self, state: CrawlState, kinds: Array, pages: Array, times: Array) -> None:
         """Many events of the most frequent kinds, in few calls. Who waits for which time is the caller's to remember."""
         for first in range(0, kinds.size, PART):
             part = (column[first : first + PART] for column in (kinds, pages, times))
-            self._apply_all.call(crawl.state, self.frontier.queue, crawl.links, crawl.depths, *part, crawl.out)
+            self._apply_all.call(
+                state.ordering.columns, self.frontier.queue, state.links.rows, state.pages.depths, *part, state.ordering.out
+            )
 
 
 class Stepwise:
@@ -104,27 +110,31 @@ class Stepwise:
         self._on_fetch, self._on_revisit = lazy(kernels["on_fetch"]), lazy(kernels["on_revisit"])
         self._deepen = lazy(deepen)
 
-    def plant(self, crawl: Live, pages: Array, weight: float) -> None:
+    def plant(self, state: CrawlState, pages: Array, weight: float) -> None:
         for page in pages:
-            crawl.depths[page] = 0
-            self._put(int(page), float(self._on_seed.call(crawl.state, page, weight)))
-        self._put_out(crawl.out, self._on_start.call(crawl.state, crawl.out))
+            state.pages.depths[page] = 0
+            self._put(int(page), float(self._on_seed.call(state.ordering.columns, page, weight)))
+        self._put_out(state.ordering.out, self._on_start.call(state.ordering.columns, state.ordering.out))
 
-    def meet(self, crawl: Live, parent: int, pages: Array) -> None:
-        self._deepen.call(crawl.depths, parent, pages)
+    def meet(self, state: CrawlState, parent: int, pages: Array) -> None:
+        self._deepen.call(state.pages.depths, parent, pages)
         for page in pages.tolist():
             if self.frontier.mark(page) in (ABSENT, FORGOTTEN):
                 self._put(page, UNRANKED)
 
-    def arrive(self, crawl: Live, page: int) -> None:
-        self._deepen.call(crawl.depths, page, _row(crawl.links, page))
+    def arrive(self, state: CrawlState, page: int) -> None:
+        self._deepen.call(state.pages.depths, page, state.links.of(page))
         self.frontier.settle(page)
-        crawl.state.fetched[page] = 1
-        self._put_out(crawl.out, self._on_fetch.call(crawl.state, crawl.links, page, crawl.out))
+        state.ordering.columns.fetched[page] = 1
+        self._put_out(
+            state.ordering.out, self._on_fetch.call(state.ordering.columns, state.links.rows, page, state.ordering.out)
+        )
 
-    def arrive_again(self, crawl: Live, page: int) -> None:
-        self._put_out(crawl.out, self._on_revisit.call(crawl.state, crawl.links, page, crawl.out))
-        self.meet(crawl, page, _row(crawl.links, page))
+    def arrive_again(self, state: CrawlState, page: int) -> None:
+        self._put_out(
+            state.ordering.out, self._on_revisit.call(state.ordering.columns, state.links.rows, page, state.ordering.out)
+        )
+        self.meet(state, page, state.links.of(page))
 
     def _put_out(self, out: Out, count: int) -> None:
         for page, key in zip(out.page[:count].tolist(), out.key[:count].tolist(), strict=True):
@@ -138,7 +148,3 @@ class Stepwise:
             self.frontier.put(page, 0.0)
         elif self.frontier.mark(page) == ABSENT:
             self.frontier.put(page, float(self.frontier.counts.discovered))
-
-
-def _row(links: Links, page: int) -> Array:
-    return links.target[links.start[page] : links.stop[page]]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,14 +19,14 @@ from frontrank.crawl.events import Failed, Fetched, RankingHeld, Rescored
 from frontrank.crawl.integrity import checked_rows
 from frontrank.crawl.log import Log, Row
 from frontrank.crawl.memory_log import MemoryLog
-from frontrank.crawl.status import due, is_known, priorities, priority, state
+from frontrank.crawl.ranking import INLINE
+from frontrank.crawl.status import due, is_known, priorities, priority, state_of
 from frontrank.errors import InputError
 from frontrank.frontiers.frontier import ABSENT, GONE, WAITING
 from frontrank.orderings.ranker import UNRANKED
 
 if TYPE_CHECKING:
-    from frontrank.crawl.live import Live
-    from frontrank.crawl.shown import Shown
+    from frontrank.crawl.state import CrawlState
 
 MAX_SHOWN = 20  # links told; the others are summed up
 
@@ -42,34 +43,34 @@ class _Names:
         return getattr(self._log if name in ("url", "urls", "texts", "rows", "select") else self._writes, name)
 
 
-def explain(crawl: Shown, url: str, queue: str | None = None) -> dict[str, Any]:
-    page = crawl.find_page(url, queue)
-    if not is_known(crawl, page):
+def explain(state: CrawlState, url: str, queue: str | None = None) -> dict[str, Any]:
+    page = state.lookup(url, queue)
+    if not is_known(state, page):
         raise InputError(f"{url}: this crawl does not know the page; give a URL that a fetched page links to")
-    if not crawl.log.seq or next(crawl.log.rows(), None) is None:
+    if not state.log.seq or next(state.log.rows(), None) is None:
         raise InputError(f"{url}: this crawl keeps no events, so its priorities cannot be explained; crawl into a directory")
-    found = _given(crawl, page) or _parts(crawl, page)
+    found = _known_givers(state, page) or _replayed(state, page)
     gave, key = found.gave, found.key
-    told: dict[str, Any] = {
+    explained: dict[str, Any] = {
         "url": url,
-        "queue": crawl.names([page])[0][1],
-        "policy": crawl.policy.spec(),
-        "state": state(crawl, page),
-        "due": due(crawl, page),
+        "queue": state.names([page])[0][1],
+        "policy": state.policy.spec(),
+        "state": state_of(state, page),
+        "due": due(state, page),
         "priority": key,
-        "depth": crawl.depth(page),
-        "links": [{"url": crawl.url(source), "part": part} for source, part in heapq.nlargest(MAX_SHOWN, gave, key=_size)],
+        "depth": int(state.pages.depths[page]),
+        "links": [{"url": state.log.url(source), "part": part} for source, part in heapq.nlargest(MAX_SHOWN, gave, key=_size)],
         "links_known": found.links,
         "other": key - sum(part for _, part in gave),
         "parts": found.parts,
         "ranked": found.ranked,
-        "counted": crawl.policy.explained_by,
+        "counted": state.policy.explained_by,
     }
     if len(gave) > MAX_SHOWN:
-        told["further_links"] = sum(part for _, part in heapq.nsmallest(len(gave) - MAX_SHOWN, gave, key=_size))
-    if crawl.frontier.mark(page) == WAITING:
-        told["place"] = _place(crawl, page)
-    return told
+        explained["further_links"] = sum(part for _, part in heapq.nsmallest(len(gave) - MAX_SHOWN, gave, key=_size))
+    if state.frontier.mark(page) == WAITING:
+        explained["place"] = _place(state, page)
+    return explained
 
 
 class _Found(NamedTuple):
@@ -84,52 +85,53 @@ def _size(part: tuple[int, float]) -> float:
     return abs(part[1])
 
 
-def _place(crawl: Shown, page: int) -> int:
+def _place(state: CrawlState, page: int) -> int:
     """How many waiting pages go before it, by priority alone, and itself."""
-    frontier = crawl.frontier
-    waiting = np.flatnonzero(frontier.marks(slice(0, crawl.known)) == WAITING)
-    numbers, keys = frontier.numbers(), priorities(crawl, waiting, frontier.keys(waiting))
-    mine, before = priority(crawl, page), numbers[waiting] < numbers[page]
+    frontier = state.frontier
+    waiting = np.flatnonzero(frontier.marks(slice(0, state.known)) == WAITING)
+    numbers, keys = frontier.numbers(), priorities(state, waiting, frontier.keys(waiting))
+    mine, before = priority(state, page), numbers[waiting] < numbers[page]
     return int(((keys > mine) | ((keys == mine) & before)).sum()) + 1
 
 
-def _given(crawl: Shown, page: int) -> _Found | None:
+def _known_givers(state: CrawlState, page: int) -> _Found | None:
     """The same, for an ordering that knows by itself which fetched pages count for a page, linked or not."""
-    order = np.array(crawl.order, np.int64)
-    before = order[: int(np.argmax(order == page))] if page in crawl.order else order
-    given = crawl.policy.givers(crawl.state, page, before)
-    if given is None:
+    order = np.array(state.progress.order, np.int64)
+    before = order[: int(np.argmax(order == page))] if page in state.progress.order else order
+    givers = state.policy.givers(state.ordering.columns, page, before)
+    if givers is None:
         return None
-    gave, other = given
+    gave, other = givers
     return _Found(gave, sum((part for _, part in gave), other), len(gave))
 
 
-def _parts(crawl: Shown, page: int) -> _Found:
-    from frontrank.crawl import recovery
-    from frontrank.crawl.live import Live
+def _replayed(state: CrawlState, page: int) -> _Found:
+    from frontrank.crawl.recovery import SMALL
+    from frontrank.crawl.replay import BATCH, take_names
+    from frontrank.crawl.state import CrawlState
+    from frontrank.crawl.stored import first_workload, stored_politeness
 
-    shadow = Live.__new__(Live)
-    names: Any = _Names(crawl.log)
-    first = recovery.stored_politeness(crawl.log)
-    workload = recovery.first_workload(crawl.log)
-    shadow._begin(crawl.policy, names, first, recovery.SMALL, crawl.truth, workload, crawl.clock, "inline", crawl.new_frontier)
+    names: Any = _Names(state.log)
+    politeness, workload = stored_politeness(state.log), first_workload(state.log)
+    at_first = replace(state.setup, politeness=politeness, workload=workload, capacity=SMALL, ranking=INLINE)
+    shadow = CrawlState(state.policy, names, at_first)
     shadow.replaying = True
-    player = _Watched(shadow, page, _last_ranking(crawl, page))
-    recovery.take_names(shadow, names, crawl)
-    for rows in names.rows(0, recovery.BATCH):
-        player.batch(checked_rows(crawl.log.folder or "the log", rows, shadow.known))
+    player = _Watched(shadow, page, _last_ranking(state, page))
+    take_names(shadow, names, state)
+    for rows in names.rows(0, BATCH):
+        player.batch(checked_rows(state.log.folder or "the log", rows, shadow.known))
     return _Found(list(player.gave.items()), player.key, len(player.linking), player.parts, player.ranked)
 
 
-def _last_ranking(crawl: Shown, page: int) -> int:
+def _last_ranking(state: CrawlState, page: int) -> int:
     """The row of the last ranking that gave a page its key, 0 if there was none."""
-    number, settled = int(crawl.frontier.numbers()[page]), math.inf
-    if not crawl.policy.interval():
+    number, settled = int(state.frontier.numbers()[page]), math.inf
+    if not state.policy.interval():
         return 0
-    if crawl.frontier.mark(page) == GONE:
-        rows = crawl.log.select(("seq", "page"), (Fetched.kind, Failed.kind))
+    if state.frontier.mark(page) == GONE:
+        rows = state.log.select(("seq", "page"), (Fetched.kind, Failed.kind))
         settled = max((seq for seq, one in rows if one == page), default=math.inf)
-    rankings = crawl.log.select(("seq", "kind", "status", "note"), (Rescored.kind, RankingHeld.kind))
+    rankings = state.log.select(("seq", "kind", "status", "note"), (Rescored.kind, RankingHeld.kind))
     return max(
         (
             seq
@@ -143,8 +145,8 @@ def _last_ranking(crawl: Shown, page: int) -> int:
 class _Watched:
     """A replay that stops around each page with a link to the one that is watched."""
 
-    def __init__(self, shadow: Live, page: int, ranked_at: int) -> None:
-        from frontrank.crawl.recovery import LogReplay
+    def __init__(self, shadow: CrawlState, page: int, ranked_at: int) -> None:
+        from frontrank.crawl.replay import LogReplay
 
         self.shadow, self.page, self.ranked_at = shadow, page, ranked_at
         self.player = LogReplay(shadow, shadow.log.notes, fused=True)
@@ -179,7 +181,7 @@ class _Watched:
         """What the ranking that was just made goes by."""
         shadow, view = self.shadow, self.shadow.ranking.view
         seen = self.ranked and self.page in view.pages
-        if seen and (known := shadow.policy.ranked_by(shadow.state, view, self.page)) is not None:
+        if seen and (known := shadow.policy.ranked_by(shadow.ordering.columns, view, self.page)) is not None:
             self.gave, self.parts = dict(known[0]), known[1]
 
     def _links_here(self, row: Row) -> bool:

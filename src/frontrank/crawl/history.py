@@ -13,12 +13,12 @@ from frontrank.crawl.events import Blocked, Failed, Fetched, Retried, Scheduled
 from frontrank.kernels.jit import Array
 
 if TYPE_CHECKING:
-    from frontrank.crawl.shown import Shown
+    from frontrank.crawl.state import CrawlState
 
 
 class History:
-    def __init__(self, crawl: Shown) -> None:
-        self.crawl, self.log = crawl, crawl.log
+    def __init__(self, state: CrawlState) -> None:
+        self._state, self.log = state, state.log
 
     def statuses(self) -> Counter[int]:
         """How many pages were fetched, by HTTP status."""
@@ -67,14 +67,14 @@ class History:
 
     def best(self, n: int) -> list[tuple[float, str, str]]:
         """Score, URL and title of the pages that the ordering's scorer (the first, of several) likes most."""
-        scorer = self.crawl.policy.scorers()[0]
+        scorer = self._state.policy.scorers()[0]
         judged: dict[int, tuple[float, int, str]] = {}  # of a page that came back, what is said of it now
         for page, title, note in self.log.select(("page", "title", "note"), (Fetched.kind,)):
             score = json.loads(note or "{}").get(scorer)
             if isinstance(score, float | int) and score > 0:
                 judged[page] = (score, page, title or "")
         best = sorted(judged.values(), key=lambda one: -one[0])[:n]
-        return [(score, self.crawl.url(page), title) for score, page, title in best]
+        return [(score, self.log.url(page), title) for score, page, title in best]
 
     def retries(self) -> int:
         return sum(1 for _ in self.log.select(("seq",), (Retried.kind,)))
@@ -85,7 +85,7 @@ class History:
         for page, title, status in self.log.select(("page", "title", "status"), (Fetched.kind,)):
             if len(found) == n:
                 break
-            found.setdefault(page, (self.crawl.url(page), title or "", status))
+            found.setdefault(page, (self.log.url(page), title or "", status))
         return list(found.values())
 
     def times(self) -> tuple[Array, Array]:
@@ -95,7 +95,7 @@ class History:
 
     def fetched_urls(self) -> Iterator[str]:
         """The URLs of fetched pages, in the order in which they became known."""
-        fetched = np.zeros(self.crawl.known, bool)
+        fetched = np.zeros(self._state.known, bool)
         fetched[[page for (page,) in self.log.select(("page",), (Fetched.kind,))]] = True
         first = 0
         for urls, _ in self.log.urls():

@@ -25,7 +25,7 @@ from frontrank.system.files import PRIVATE_FOLDER, private, replaced
 from frontrank.web.view import workload_from
 
 if TYPE_CHECKING:
-    from frontrank.crawl.control import Control
+    from frontrank.crawl.crawl import Crawl
 
 logger = logging.getLogger("frontrank.crawl")
 
@@ -35,7 +35,7 @@ PATIENCE_S = 10.0  # for a crawl to apply it
 MAX_BYTES = 2**26  # bytes of a file: a query log may be long
 
 
-def send_command(folder: Path, verb: str, **given: Any) -> bool:
+def send_command(folder: Path, verb: str, **values: Any) -> bool:
     """Say something to the crawl of a directory, running or not. False if it runs, and has not acted on it yet."""
     from frontrank.crawl.crawl import Crawl
 
@@ -43,30 +43,30 @@ def send_command(folder: Path, verb: str, **given: Any) -> bool:
     if not is_locked(folder):
         crawl = Crawl.recover(folder)
         try:
-            do(crawl, verb, given)
+            do(crawl, verb, values)
         finally:
             crawl.close()
         return True
-    _check(folder, verb, given)
-    file = _write(folder / FOLDER, {"verb": verb, "given": given})
+    _check(folder, verb, values)
+    file = _write(folder / FOLDER, {"verb": verb, "given": values})
     until = time.monotonic() + PATIENCE_S
     while file.exists() and time.monotonic() < until:
         time.sleep(0.05)
     return not file.exists()
 
 
-def do(crawl: Control, verb: str, given: dict[str, Any]) -> None:
+def do(crawl: Crawl, verb: str, values: dict[str, Any]) -> None:
     """A verb of a crawl, with what is given as JSON can hold it."""
     if verb == "ask":
-        given = {"workload": workload_from(given)}
-    getattr(crawl, verb)(**given)
+        values = {"workload": workload_from(values)}
+    getattr(crawl.control, verb)(**values)
 
 
-def _check(folder: Path, verb: str, given: dict[str, Any]) -> None:
+def _check(folder: Path, verb: str, values: dict[str, Any]) -> None:
     """Refuse here what the crawl would refuse, as far as that can be told without it."""
     from frontrank.crawl.crawl import Crawl
     from frontrank.crawl.needs import check_asked
-    from frontrank.crawl.recovery import stored_policy
+    from frontrank.crawl.stored import stored_policy
 
     if verb == "ask":
         journal = Journal.open(folder, read_only=True)
@@ -76,7 +76,7 @@ def _check(folder: Path, verb: str, given: dict[str, Any]) -> None:
         finally:
             journal.close()
     elif verb != "impacts":  # which pages there are, only the crawl knows
-        getattr(Crawl("bfs"), verb)(**given)
+        getattr(Crawl("bfs").control, verb)(**values)
 
 
 def _write(folder: Path, command: dict[str, Any]) -> Path:
@@ -103,7 +103,15 @@ def waiting(folder: Path) -> list[Path]:
         return []
 
 
-def listen(crawl: weakref.ref[Control], folder: Path, ended: threading.Event) -> None:
+def start_listening(crawl: Crawl, ended: threading.Event) -> None:
+    """Act on what other processes tell a crawl, from now on, beside it: some of it takes a while."""
+    log = crawl.state.log
+    if log.folder is not None and log.writable:
+        listener = (weakref.ref(crawl), log.folder, ended)
+        threading.Thread(target=listen, args=listener, name="frontrank-control", daemon=True).start()
+
+
+def listen(crawl: weakref.ref[Crawl], folder: Path, ended: threading.Event) -> None:
     """Apply commands until the crawl has ended, or nobody has it any more: a look at a folder that is seldom there."""
     while not ended.wait(LOOK_S):
         alive = crawl()
@@ -114,12 +122,12 @@ def listen(crawl: weakref.ref[Control], folder: Path, ended: threading.Event) ->
         del alive  # not while it waits
 
 
-def apply_commands(crawl: Control, files: list[Path]) -> None:
+def apply_commands(crawl: Crawl, files: list[Path]) -> None:
     """Apply commands in their order. What cannot be done is told to the log, and passed over."""
     for file in files:
         try:
-            verb, given = _read(file)
-            do(crawl, verb, given)
+            verb, values = _read(file)
+            do(crawl, verb, values)
             with crawl.together():  # never in the middle of what another thread does together
                 pass
         except StorageError:

@@ -24,7 +24,19 @@ from zlib import crc32
 
 import numpy as np
 
-from frontrank.crawl.events import KINDS, Expired, Failed, Fetched, Held, Prioritised, Retried, Scheduled, Seeded, Taken, Valued
+from frontrank.crawl.events import (
+    KINDS,
+    Deferred,
+    Expired,
+    Failed,
+    Fetched,
+    ImpactReported,
+    Prioritised,
+    Retried,
+    Scheduled,
+    Seeded,
+    Taken,
+)
 from frontrank.crawl.events.event import Noted
 from frontrank.crawl.log import COLUMNS, Log, Row
 from frontrank.errors import FrontrankError, StorageError
@@ -90,7 +102,7 @@ def _kept(seq: int) -> str:
     return f"the {seq - 1:,} before it can still be read; {RESTORE}"
 
 
-_OF_PAGE = (Seeded, Taken, Fetched, Failed, Retried, Expired, Prioritised, Valued, Scheduled, Held)  # never of -1
+_OF_PAGE = (Seeded, Taken, Fetched, Failed, Retried, Expired, Prioritised, ImpactReported, Scheduled, Deferred)  # never of -1
 _OF_PAGE_KINDS = [event.kind for event in _OF_PAGE]
 
 

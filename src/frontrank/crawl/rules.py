@@ -17,12 +17,15 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from frontrank.errors import InputError
+from frontrank.kernels.jit import Array
 from frontrank.pages.patterns import MAX_CHARACTERS, Search, searcher
 
 logger = logging.getLogger("frontrank.crawl")
@@ -111,6 +114,7 @@ class Rules:
     def __init__(self) -> None:
         self.families: dict[str, Family] = {}
         self.hosts: dict[str, HostLimits] = {}  # that frontiers do not keep
+        self.held_up: set[int] = set()  # pages that wait because their families may not go
         self._ahead: Counter[str] = Counter()  # by pattern: pages that were held up in this call of take
         self._matching: dict[str, list[Family]] = {}  # by URL: limiting families, in this call of take
         self._work = 0  # of this call of take
@@ -146,6 +150,11 @@ class Rules:
 
     def __bool__(self) -> bool:
         return bool(self.families)
+
+    def release(self, pages: Iterable[int]) -> None:
+        """Nothing holds these pages up any longer."""
+        if self.held_up:
+            self.held_up.difference_update(pages)
 
     def priority(self, url: str) -> int:
         """What the boosts of a page add up to."""
@@ -230,17 +239,17 @@ class Rules:
         return [{**family.rule.json(), "taken": family.taken} for family in self.families.values()]
 
     # Snapshots ----------------------------------------------------------------------------------------------------------
-    def saved(self) -> dict[str, Any]:
+    def save(self) -> tuple[Any, dict[str, Array]]:
         rows = [(family.rule.json(), family.taken, family.ready_at) for family in self.families.values()]
         families = [[rule, taken, None if at == -math.inf else at] for rule, taken, at in rows]
-        return {"families": families, "hosts": [[host, *one] for host, one in self.hosts.items()]}
+        hosts = [[host, *one] for host, one in self.hosts.items()]
+        return {"families": families, "hosts": hosts}, {"held_up": np.array(sorted(self.held_up), np.int32)}
 
-    def restore(self, saved: dict[str, Any] | list[Any]) -> None:
-        """``saved`` was a list of the families before hosts had limits here."""
-        parts = {"families": saved, "hosts": []} if isinstance(saved, list) else saved
-        made = [(Rule(**rule), taken, -math.inf if at is None else at) for rule, taken, at in parts["families"]]
-        self.hosts = {host: HostLimits(number, limits) for host, number, limits in parts["hosts"]}
-        self.families = {rule.pattern: Family(rule, taken, at) for rule, taken, at in made}
+    def restore(self, json: Any, arrays: dict[str, Array]) -> None:
+        families = [(Rule(**rule), taken, -math.inf if at is None else at) for rule, taken, at in json["families"]]
+        self.hosts = {host: HostLimits(number, limits) for host, number, limits in json["hosts"]}
+        self.families = {rule.pattern: Family(rule, taken, at) for rule, taken, at in families}
+        self.held_up = set(arrays["held_up"].tolist())
         self._derive()
 
 

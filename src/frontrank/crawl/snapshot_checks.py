@@ -26,40 +26,55 @@ from frontrank.orderings.policy import Out, Policy
 from frontrank.web.links import MAX_PAGES
 
 if TYPE_CHECKING:
-    from frontrank.crawl.live import Live
+    from frontrank.crawl.state import CrawlState
 
 INTS, REALS = np.dtype(np.int32), np.dtype(np.float64)
 
 
-def check_snapshot(crawl: Live, head: dict[str, Any], held: dict[str, Array]) -> None:
+INDICES = (  # arrays of page numbers
+    "links_target",
+    "progress_order",
+    "progress_reopened",
+    "leases_pages",
+    "leases_tried",
+    "rules_held_up",
+    "pending_parent",
+    "pending_target",
+    "frontier_due",
+)
+
+
+def check_snapshot(state: CrawlState, head: dict[str, Any], arrays: dict[str, Array]) -> None:
     """Raise StorageError if an array is of another type or size than a crawl's, or holds an index out of its range."""
-    known = _table("table_", held)
-    hosts = _table("hosts_", held)
-    _table("elsewhere_", held)
-    pages = held["start"].size
-    require(known <= pages <= MAX_PAGES and hosts <= held["host_page"].size, "numbers of pages")
-    _check_links(crawl, head, held, known)
-    for name in ("order", "leased", "held_up", "tried", "pending_parent", "pending_target", "frontier_due"):
-        if name in held:
-            in_range(held, name, known)
-    in_range(held, "host_page", known, least=-1)
-    in_range(held, "elsewhere_newest", known, least=-1)
-    require(held["elsewhere_before"].ndim == 2 and held["elsewhere_before"].shape[1:] == (2,), "elsewhere_before")
-    same_size(held, "leased", "lease_ends", REALS)
-    same_size(held, "tried", "attempts", INTS)
-    require(not bool(np.isnan(held["lease_ends"]).any()), "lease_ends")
-    lengths = held["pending_length"]
+    known = _table("pages_", arrays)
+    hosts = _table("hosts_", arrays)
+    _table("pages_by_url_", arrays)
+    pages = arrays["links_start"].size
+    require(known <= pages <= MAX_PAGES and hosts <= arrays["hosts_first_page"].size, "numbers of pages")
+    _check_links(state, head["parts"]["links"], arrays, known)
+    for name in INDICES:
+        if name in arrays:
+            in_range(arrays, name, known)
+    in_range(arrays, "hosts_first_page", known, minimum=-1)
+    in_range(arrays, "pages_by_url_newest", known, minimum=-1)
+    before = arrays["pages_by_url_before"]
+    require(before.ndim == 2 and before.shape[1:] == (2,), "pages_by_url_before")
+    same_size(arrays, "leases_pages", "leases_ends", REALS)
+    same_size(arrays, "leases_tried", "leases_attempts", INTS)
+    require(not bool(np.isnan(arrays["leases_ends"]).any()), "leases_ends")
+    lengths = arrays["pending_length"]
     require(bool(lengths.dtype == np.int64) and int(lengths.min(initial=0)) >= 0, "pending_length")
-    require(int(lengths.sum()) == held["pending_target"].size, "pending_length")
-    require(held["depths"].dtype == np.uint16 and held["depths"].size >= pages, "depths")
-    require(held["impact"].dtype == REALS and held["impact"].size >= (pages if crawl.worth.size else 0), "impact")
-    require(0 <= head["viewed"] <= held["order"].size and math.isfinite(head["now"]), "head")
-    require(
-        all(bool(score.dtype == REALS) and score.size <= pages for name, score in held.items() if name[:6] == "score_"), "score"
-    )
-    if type(crawl.frontier) is PoliteFrontier:
-        _check_frontier(crawl.frontier, held, pages, known, hosts)
-    _check_state(crawl, head, held, pages, hosts)
+    require(int(lengths.sum()) == arrays["pending_target"].size, "pending_length")
+    require(arrays["pages_depths"].dtype == np.uint16 and arrays["pages_depths"].size >= pages, "pages_depths")
+    impacts, own = arrays["demand_impacts"], state.demand.impacts
+    require(impacts.dtype == REALS and impacts.size >= (pages if own.size else 0), "demand_impacts")
+    viewed, now = head["parts"]["ranking"], head["parts"]["progress"]["now"]
+    require(0 <= viewed <= arrays["progress_order"].size and math.isfinite(now), "head")
+    scores = [array for name, array in arrays.items() if name.startswith("ranking_")]
+    require(all(bool(score.dtype == REALS) and score.size <= pages for score in scores), "ranking")
+    if type(state.frontier) is PoliteFrontier:
+        _check_frontier(state.frontier, arrays, pages, known, hosts)
+    _check_columns(state, head["parts"]["ordering"], arrays, pages, hosts)
 
 
 def require(holds: bool, name: str) -> None:
@@ -67,19 +82,19 @@ def require(holds: bool, name: str) -> None:
         raise StorageError(f"array {name} of a snapshot holds what no crawl writes")
 
 
-def in_range(held: dict[str, Array], name: str, limit: int, least: int = 0) -> None:
-    array = held[name]
+def in_range(arrays: dict[str, Array], name: str, limit: int, minimum: int = 0) -> None:
+    array = arrays[name]
     require(array.dtype.kind == "i" and array.itemsize <= 8, name)
-    require(not array.size or (int(array.min()) >= least and int(array.max()) < limit), name)
+    require(not array.size or (int(array.min()) >= minimum and int(array.max()) < limit), name)
 
 
-def same_size(held: dict[str, Array], name: str, other: str, dtype: Any) -> None:
-    require(held[name].shape == held[other].shape and held[other].dtype == dtype and held[other].ndim == 1, other)
+def same_size(arrays: dict[str, Array], name: str, other: str, dtype: Any) -> None:
+    require(arrays[name].shape == arrays[other].shape and arrays[other].dtype == dtype and arrays[other].ndim == 1, other)
 
 
-def _table(prefix: str, held: dict[str, Array]) -> int:
+def _table(prefix: str, arrays: dict[str, Array]) -> int:
     """How many numbers a hash table has given."""
-    slots, old, keys, counts = (held[prefix + name] for name in HashTable._fields)
+    slots, old, keys, counts = (arrays[prefix + name] for name in HashTable._fields)
     require(counts.shape == (2,) and counts.dtype == np.int64 and keys.dtype == np.int64, prefix + "counts")
     count = int(counts[COUNT])
     require(0 <= count <= keys.size and int(counts.min()) >= 0, prefix + "counts")
@@ -90,24 +105,23 @@ def _table(prefix: str, held: dict[str, Array]) -> int:
     return count
 
 
-def _check_links(crawl: Live, head: dict[str, Any], held: dict[str, Array], known: int) -> None:
-    start, stop, target, value = (held[name] for name in ("start", "stop", "target", "value"))
-    require(start.dtype == stop.dtype == target.dtype == INTS and start.shape == stop.shape and start.ndim == 1, "start")
-    require(target.shape == (head["used"],), "target")
-    in_range(held, "target", known)
+def _check_links(state: CrawlState, stored: int, arrays: dict[str, Array], known: int) -> None:
+    start, stop, target, value = (arrays[f"links_{name}"] for name in ("start", "stop", "target", "value"))
+    require(start.dtype == stop.dtype == target.dtype == INTS and start.shape == stop.shape and start.ndim == 1, "links_start")
+    require(target.shape == (stored,), "links_target")
     first, end = start[:known], stop[:known]
-    used = head["used"] if crawl.keeps_links else 2**31 - 1
-    require(not known or (int(first.min()) >= 0 and int(end.max()) <= used), "start")
-    require(bool(np.all(first <= end)) and int((end - first).max(initial=0)) <= known, "stop")
-    require(value.dtype == REALS and value.size == (head["used"] if crawl.reads_anchors else 0), "value")
+    used = stored if state.links.keeps else 2**31 - 1
+    require(not known or (int(first.min()) >= 0 and int(end.max()) <= used), "links_start")
+    require(bool(np.all(first <= end)) and int((end - first).max(initial=0)) <= known, "links_stop")
+    require(value.dtype == REALS and value.size == (stored if state.links.reads_anchors else 0), "links_value")
 
 
-def _check_frontier(frontier: PoliteFrontier, held: dict[str, Array], pages: int, known: int, hosts: int) -> None:
-    queue = polite.Polite(**{name: held["frontier_" + name] for name in polite.Polite._fields})
+def _check_frontier(frontier: PoliteFrontier, arrays: dict[str, Array], pages: int, known: int, hosts: int) -> None:
+    queue = polite.Polite(**{name: arrays["frontier_" + name] for name in polite.Polite._fields})
     for name, array, own in zip(queue._fields, queue, frontier.queue, strict=True):
         require(array.dtype == own.dtype and array.ndim == 1, name)
     room = queue.hosts.size
-    places = int(held["frontier_known_hosts"][0])
+    places = int(arrays["frontier_known_hosts"][0])
     require(hosts <= places <= room and queue.counts.size == 6 and queue.politeness.size == 1, "hosts")
     require(all(array.size >= room for array in queue[4:8]), "ready_items")
     require(min(queue.node.size, queue.mark.size, queue.host.size) >= pages, "node")
@@ -116,16 +130,16 @@ def _check_frontier(frontier: PoliteFrontier, held: dict[str, Array], pages: int
     require(0 <= seen <= known and int(queue.mark.max(initial=0)) <= FORGOTTEN, "mark")
     fields = {f"node.{name}": queue.node[name] for name in ("child", "next", "prev")} | {"hosts.top": queue.hosts["top"]}
     for name, array in fields.items():
-        in_range({name: array}, name, pages, least=-1)
+        in_range({name: array}, name, pages, minimum=-1)
     in_range({"seq": queue.node["seq"]}, "seq", max(seen, 1))
     numbered = {"host": queue.host, "ready_items": queue.ready_items, "timer_items": queue.timer_items}
     numbered |= {"ready_node.pos": queue.ready_node["pos"], "timer_node.pos": queue.timer_node["pos"]}
     for name, array in numbered.items():
-        in_range({name: array}, name, room, least=-1 if name.endswith("pos") else 0)
+        in_range({name: array}, name, room, minimum=-1 if name.endswith("pos") else 0)
     require(0 <= queue.counts[READY] <= room and 0 <= queue.counts[TIMED] <= room, "counts")
     heaps_hold = by_size(_heaps_hold, known, INTERPRETED_STEPS)
     require(heaps_hold(queue.node, queue.mark, queue.host, queue.hosts["top"], queue.counts[polite.WAIT]), "node")
-    require(held["frontier_due_at"].shape == held["frontier_due"].shape and held["frontier_due_at"].dtype == REALS, "due")
+    require(arrays["frontier_due_at"].shape == arrays["frontier_due"].shape and arrays["frontier_due_at"].dtype == REALS, "due")
 
 
 @kernel
@@ -165,16 +179,17 @@ def _heaps_hold(node: Array, mark: Array, host: Array, tops: Array, waiting: int
     return left == 0
 
 
-def _check_state(crawl: Live, head: dict[str, Any], held: dict[str, Array], pages: int, hosts: int) -> None:
-    fresh = list(_columns(crawl.policy, crawl.policy.allocate(1, 1)))
-    firsts = head["shared"]
-    require(len(firsts) == len(fresh) and all(type(at) is int and 0 <= at < len(fresh) for at in firsts), "shared")
-    limit = max(pages, held["host_page"].size)
-    tables = {column.table + column.name: held[f"state{at}"] for column, at in zip(fresh, firsts, strict=True) if column.table}
+def _check_columns(state: CrawlState, firsts: Any, arrays: dict[str, Array], pages: int, hosts: int) -> None:
+    """``firsts``: for each column the first one that it shares its array with."""
+    fresh = list(_columns(state.policy, state.policy.allocate(1, 1)))
+    require(len(firsts) == len(fresh) and all(type(at) is int and 0 <= at < len(fresh) for at in firsts), "ordering")
+    limit = max(pages, arrays["hosts_first_page"].size)
+    stored = [arrays[f"ordering_{first}"] for first in firsts]
+    tables = {column.table + column.name: array for column, array in zip(fresh, stored, strict=True) if column.table}
     for prefix in {column.table for column in fresh} - {""}:
         _table(prefix, tables)
-    for column, first in zip(fresh, firsts, strict=True):
-        array, own = held[f"state{first}"], column.array
+    for column, array in zip(fresh, stored, strict=True):
+        own = column.array
         require(array.dtype == own.dtype and array.ndim == 1 and array.size >= own.size, column.name)
         fields = array.dtype.names
         for part in [array] if fields is None else [array[field] for field in fields]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontrank.crawl import events as kinds
+from frontrank.crawl.history import History
 from frontrank.crawl.integrity import sentences
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.kernels import count_depths
@@ -21,8 +22,7 @@ from frontrank.orderings.ranker import UNRANKED
 from frontrank.pages.urls import host_of
 
 if TYPE_CHECKING:
-    from frontrank.crawl.live import Live
-    from frontrank.crawl.shown import Shown
+    from frontrank.crawl.state import CrawlState
 
 STATES = {ABSENT: "not linked yet", WAITING: "waiting", LEASED: "leased", GONE: "settled", FORGOTTEN: "forgotten"}
 NEXT = 20  # pages shown
@@ -38,73 +38,73 @@ def status(path: str | os.PathLike[str], policy: Policy | None = None) -> dict[s
     running = is_locked(Path(path))
     crawl = Crawl.recover(path, policy, read_only=True)
     try:
-        return {**of(crawl), "running": running}
+        return {**crawl.inspect.status(), "running": running}
     finally:
         crawl.close()
 
 
-def of(crawl: Shown) -> dict[str, Any]:
+def of(state: CrawlState, now: float) -> dict[str, Any]:
     return {
-        **overview(crawl),
-        "failed_by_reason": dict(crawl.history.reasons().most_common()),
-        "unscored": dict(crawl.history.unscored().most_common()) if "scores" in crawl.needs else {},
-        "next": upcoming(crawl, NEXT),
+        **overview(state, now),
+        "failed_by_reason": dict(History(state).reasons().most_common()),
+        "unscored": dict(History(state).unscored().most_common()) if "scores" in state.needs else {},
+        "next": upcoming(state, NEXT),
     }
 
 
-def overview(crawl: Shown) -> dict[str, Any]:
+def overview(state: CrawlState, now: float) -> dict[str, Any]:
     """How far it is, without a look at its log or at all its pages: for whoever asks often."""
-    hosts = crawl.frontier.hosts()
-    counts = crawl.frontier.counts
+    hosts = state.frontier.hosts()
+    counts = state.frontier.counts
     return {
-        "policy": crawl.policy.spec(),
+        "policy": state.policy.spec(),
         "known": int(sum(hosts[name].sum() for name in ("waiting", "later", "leased", "done"))),
-        "fetched": crawl.fetched_count,
+        "fetched": state.progress.fetched,
         "waiting": counts.waiting,
         "scheduled": counts.later,
-        "leased": crawl.leased,
-        "failed": crawl.failed_count,
-        "revisits": crawl.revisits,
-        "links_given_up": crawl.links_given_up,
-        "paused": crawl.paused,
-        "rules": crawl.rules.json(),
-        "limits": [{"host": host, "limits": one.limits} for host, one in crawl.rules.hosts.items()],
+        "leased": len(state.leases),
+        "failed": state.progress.failed,
+        "revisits": state.progress.revisits,
+        "links_given_up": state.progress.links_given_up,
+        "paused": state.progress.paused,
+        "rules": state.rules.json(),
+        "limits": [{"host": host, "limits": one.limits} for host, one in state.rules.hosts.items()],
         "hosts": {
             "known": len(hosts),
             "with_waiting": int((hosts["waiting"] > 0).sum()),
             "in_flight": int((hosts["leased"] > 0).sum()),
             "budget_spent": int(((hosts["budget"] > 0) & (hosts["taken"] >= hosts["budget"])).sum()),
-            "resting": int((np.maximum(hosts["ready_at"], hosts["blocked"]) > _moment(crawl)).sum()),
+            "resting": int((np.maximum(hosts["ready_at"], hosts["blocked"]) > now).sum()),
         },
-        "gauges": crawl.gauges(),
-        "rankings_failed": crawl.ranking.failures,
-        "events": crawl.log.seq,
-        "started": crawl.notes.get("started"),
-        "last_event": crawl.now or None,
+        "gauges": state.policy.gauges(state.ordering.columns),
+        "rankings_failed": state.ranking.failures,
+        "events": state.log.seq,
+        "started": state.log.notes.get("started"),
+        "last_event": state.progress.now or None,
     }
 
 
-def is_known(crawl: Shown, page: int) -> bool:
+def is_known(state: CrawlState, page: int) -> bool:
     """Whether there is anything to tell of a page."""
-    return page >= 0 and crawl.frontier.mark(page) != FORGOTTEN
+    return page >= 0 and state.frontier.mark(page) != FORGOTTEN
 
 
-def scores(crawl: Shown, bins: int = 40) -> dict[str, Any]:
+def scores(state: CrawlState, bins: int = 40) -> dict[str, Any]:
     """How the priorities of waiting pages are distributed, on a scale of powers if they span many. Of many pages, some."""
-    frontier = crawl.frontier
+    frontier = state.frontier
     waiting = frontier.counts.waiting - frontier.counts.later
     step = max(1, -(-waiting // SAMPLE))
-    some = step * np.flatnonzero(frontier.marks(slice(0, crawl.known, step)) == WAITING)
+    some = step * np.flatnonzero(frontier.marks(slice(0, state.known, step)) == WAITING)
     keys = frontier.keys(some)
     ranked = (np.abs(keys) < BEYOND) & (keys > UNRANKED)
-    found = priorities(crawl, some[ranked], keys[ranked])
-    told: dict[str, Any] = {
+    found = priorities(state, some[ranked], keys[ranked])
+    counts: dict[str, Any] = {
         "waiting": waiting,
         "sampled": int(some.size),
         "prioritised": int((np.abs(keys) >= BEYOND).sum()),
         "unranked": int(((keys <= UNRANKED) & (keys > -BEYOND)).sum()),
     }
-    return {**told, **_histogram(found[np.isfinite(found)], bins)}
+    return {**counts, **_histogram(found[np.isfinite(found)], bins)}
 
 
 def _histogram(values: Array, bins: int) -> dict[str, Any]:
@@ -123,12 +123,12 @@ def _histogram(values: Array, bins: int) -> dict[str, Any]:
     }
 
 
-def coverage(crawl: Shown, most: int = 20) -> dict[str, Any]:
+def coverage(state: CrawlState, most: int = 20) -> dict[str, Any]:
     """How much of what is known was fetched: pages, hosts, and pages by their depth."""
-    taken = crawl.frontier.hosts()["taken"]
+    taken = state.frontier.hosts()["taken"]
     seen, settled = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64)
-    by_size(count_depths, crawl.known)(
-        crawl.frontier.marks(slice(0, crawl.known)), crawl.state.fetched, crawl.depths, seen, settled
+    by_size(count_depths, state.known)(
+        state.frontier.marks(slice(0, state.known)), state.ordering.columns.fetched, state.pages.depths, seen, settled
     )
     counts = enumerate(zip(seen.tolist(), settled.tolist(), strict=True))
     rows = [{"depth": at, "known": known, "settled": done} for at, (known, done) in counts if known]
@@ -142,99 +142,94 @@ def coverage(crawl: Shown, most: int = 20) -> dict[str, Any]:
     }
 
 
-def upcoming(crawl: Shown, n: int) -> list[dict[str, Any]]:
+def upcoming(state: CrawlState, n: int) -> list[dict[str, Any]]:
     """The next pages by priority alone, whatever politeness says."""
-    best = crawl.frontier.best(n).tolist()
+    best = state.frontier.best(n).tolist()
     return [
-        {"url": url, "queue": queue, "priority": priority(crawl, page), "depth": crawl.depth(page)}
-        for page, (url, queue) in zip(best, crawl.names(best), strict=True)
+        {"url": url, "queue": queue, "priority": priority(state, page), "depth": int(state.pages.depths[page])}
+        for page, (url, queue) in zip(best, state.names(best), strict=True)
     ]
 
 
-def pages(crawl: Shown, numbers: Sequence[int]) -> list[dict[str, Any]]:
+def pages(state: CrawlState, numbers: Sequence[int]) -> list[dict[str, Any]]:
     """Where these pages stand: url, queue, state, priority of those that wait, when they are due, depth. Not forgotten ones."""
-    made = []
-    there = [page for page in numbers if is_known(crawl, page)]
-    for page, (url, queue) in zip(there, crawl.names(there), strict=True):
-        waits = crawl.frontier.mark(page) in (WAITING, LEASED, LATER)
-        worth = priority(crawl, page) if waits else None
-        place = {"state": state(crawl, page), "due": due(crawl, page)}
-        made.append({"url": url, "queue": queue, **place, "priority": worth, "depth": crawl.depth(page)})
-    return made
+    shown = []
+    there = [page for page in numbers if is_known(state, page)]
+    for page, (url, queue) in zip(there, state.names(there), strict=True):
+        waits = state.frontier.mark(page) in (WAITING, LEASED, LATER)
+        worth = priority(state, page) if waits else None
+        place = {"state": state_of(state, page), "due": due(state, page)}
+        shown.append({"url": url, "queue": queue, **place, "priority": worth, "depth": int(state.pages.depths[page])})
+    return shown
 
 
-def state(crawl: Shown, page: int) -> str:
+def state_of(state: CrawlState, page: int) -> str:
     """Where a page stands, in words."""
-    mark = crawl.frontier.mark(page)
+    mark = state.frontier.mark(page)
     if mark != LATER:
         return STATES[mark]
-    if crawl.state.fetched[page]:
+    if state.ordering.columns.fetched[page]:
         return "comes back later"
-    return "waiting for a retry" if page in crawl.attempts else "waiting for its time"
+    return "waiting for a retry" if page in state.leases.attempts else "waiting for its time"
 
 
-def due(crawl: Shown, page: int) -> float | None:
+def due(state: CrawlState, page: int) -> float | None:
     """When a page that waits for a time is due; None if it does not, or until something else happens."""
-    at = crawl.frontier.due_at(page) if crawl.frontier.mark(page) == LATER else np.inf
+    at = state.frontier.due_at(page) if state.frontier.mark(page) == LATER else np.inf
     return None if at == np.inf else at
 
 
-def priorities(crawl: Shown, pages: Array, keys: Array) -> Array:
+def priorities(state: CrawlState, pages: Array, keys: Array) -> Array:
     """The priorities of pages that have these keys, as their ordering means them."""
-    if type(crawl.policy).priority is Policy.priority:
+    if type(state.policy).priority is Policy.priority:
         return keys
-    meant = crawl.policy.priority
-    return np.array([meant(crawl.state, page, key) for page, key in zip(pages.tolist(), keys.tolist(), strict=True)])
+    meant = state.policy.priority
+    return np.array([meant(state.ordering.columns, page, key) for page, key in zip(pages.tolist(), keys.tolist(), strict=True)])
 
 
-def priority(crawl: Shown, page: int) -> float:
+def priority(state: CrawlState, page: int) -> float:
     """The priority of a waiting page, as its ordering means it."""
-    return crawl.policy.priority(crawl.state, page, crawl.frontier.key(page))
+    return state.policy.priority(state.ordering.columns, page, state.frontier.key(page))
 
 
-def hosts(crawl: Shown) -> list[dict[str, Any]]:
+def hosts(state: CrawlState) -> list[dict[str, Any]]:
     """Each host of which a page is known: its pages settled, failed and waiting, its limits, the depth of its deepest page."""
-    names = host_names(crawl)
-    host_of_page, order = crawl.frontier.hosts_of(slice(0, crawl.known)), np.array(crawl.order, np.int64)
+    names = host_names(state)
+    host_of_page, order = state.frontier.hosts_of(slice(0, state.known)), np.array(state.progress.order, np.int64)
     settled = np.bincount(host_of_page[order], minlength=len(names))
-    failed = np.bincount(host_of_page[crawl.history.failed_pages()], minlength=len(names))
+    failed = np.bincount(host_of_page[History(state).failed_pages()], minlength=len(names))
     deepest = np.full(len(names), -1, np.int64)
-    np.maximum.at(deepest, host_of_page[order], crawl.depths[order])
-    limits = crawl.frontier.hosts()
+    np.maximum.at(deepest, host_of_page[order], state.pages.depths[order])
+    limits = state.frontier.hosts()
     fields = ("host", "settled", "failed", "depth", *(limits.dtype.names or ()))
     columns = (names, settled.tolist(), failed.tolist(), deepest.tolist(), limits.tolist())
     return [dict(zip(fields, (*row[:-1], *row[-1]), strict=True)) for row in zip(*columns, strict=True) if row[0]]
 
 
-def busiest(crawl: Shown, n: int) -> list[dict[str, Any]]:
-    limits = crawl.frontier.hosts()
+def busiest(state: CrawlState, n: int) -> list[dict[str, Any]]:
+    limits = state.frontier.hosts()
     busy = limits["waiting"] + 1e9 * limits["leased"]
     first = np.argpartition(-busy, n)[:n] if len(limits) > n else np.arange(len(limits))
     shown = first[np.argsort(-busy[first], kind="stable")].tolist()
-    rows = zip(host_names(crawl, shown), limits[shown].tolist(), strict=True)
-    apart = ((name, row) for name, row in rows if name and name not in crawl.joined)  # pages of others are their group's
+    rows = zip(host_names(state, shown), limits[shown].tolist(), strict=True)
+    apart = ((name, row) for name, row in rows if name and name not in state.hosts.joined)  # pages of others are their group's
     return [{"host": name, **dict(zip(limits.dtype.names or (), row, strict=True))} for name, row in apart]
 
 
-def _moment(crawl: Live) -> float:
-    """What time it is for a crawl: nothing may have happened in it for a while."""
-    return max(crawl.now, crawl.clock() + crawl.shift)
-
-
-def host_names(crawl: Live, numbers: list[int] | None = None) -> list[str]:
+def host_names(state: CrawlState, numbers: list[int] | None = None) -> list[str]:
     """The names of these hosts, or of all; empty where no page of a host is known."""
-    asked = range(crawl.frontier.known_hosts) if numbers is None else numbers
-    return [_host_name(crawl, host, int(crawl.host_page[host])) for host in asked]
+    asked = range(state.frontier.known_hosts) if numbers is None else numbers
+    return [_host_name(state, host, int(state.hosts.first_page[host])) for host in asked]
 
 
-def _host_name(crawl: Live, host: int, page: int) -> str:
+def _host_name(state: CrawlState, host: int, page: int) -> str:
     """The name of a host, or of a queue, told by the first page that is known of it."""
     if page < 0:
         return ""
-    name = host_of(crawl.url(page))
-    if crawl.frontier.hosts_of(slice(page, page + 1))[0] != host:
+    name = host_of(state.log.url(page))
+    if state.frontier.hosts_of(slice(page, page + 1))[0] != host:
         return name
-    return crawl.group_of(crawl.log.queues(page, page + 1).get(page) or name)
+    return state.hosts.group_of(state.log.queues(page, page + 1).get(page) or name)
 
 
 def events(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
@@ -252,7 +247,7 @@ def events(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
 
 def shown(row: Row, url: str | None) -> dict[str, Any]:
     kind = kinds.kind_of(row)
-    made: dict[str, Any] = {"seq": row.seq, "kind": kind.name, "url": url, "time": row.time}
+    fields: dict[str, Any] = {"seq": row.seq, "kind": kind.name, "url": url, "time": row.time}
     if row.file:
-        made |= {"warc": row.file, "offset": row.start, "length": row.length}
-    return {**made, **kind.show(row)}
+        fields |= {"warc": row.file, "offset": row.start, "length": row.length}
+    return {**fields, **kind.show(row)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from frontrank.crawl.control import OVER_QUEUE_CAP
+from frontrank.crawl.queue_caps import OVER_QUEUE_CAP
 from frontrank.fetching.failures import NEVER_SENT
 
 OUT_OF_REACH = ("other host", "other domain", "not included", "excluded", "depth")

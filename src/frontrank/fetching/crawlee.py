@@ -69,16 +69,16 @@ class CrawlRequests(RequestManager):
 
     # What a crawler asks ----------------------------------------------------------------------------------------------------
     async def get_handled_count(self) -> int:
-        return len(self.crawl.crawl.order)
+        return len(self.crawl.crawl.state.progress.order)
 
     async def get_total_count(self) -> int:
-        return self.crawl.crawl.known
+        return self.crawl.crawl.inspect.known
 
     async def is_empty(self) -> bool:
-        return self.crawl.crawl.waiting == 0
+        return self.crawl.crawl.inspect.waiting == 0
 
     async def is_finished(self) -> bool:
-        return self.crawl.crawl.waiting == 0 and self.crawl.crawl.leased == 0
+        return self.crawl.crawl.inspect.waiting == 0 and self.crawl.crawl.inspect.leased == 0
 
     def fetch_next_request(self) -> Coroutine[Any, Any, Request | None]:
         """The next request that may go, waited for if it may not yet."""
@@ -142,7 +142,7 @@ class CrawlRequests(RequestManager):
 
     async def mark_request_as_handled(self, request: Request) -> ProcessedRequest | None:
         name = name_of(request)
-        page = await self.crawl.find(name)
+        page = await self.crawl.lookup(name)
         if page < 0:
             return None  # never handed out here
         links, content = self._links.pop(page, []), self._contents.pop(request.unique_key, ("", ""))
@@ -151,12 +151,12 @@ class CrawlRequests(RequestManager):
             await self.crawl.run(partial(_failed, self.crawl.crawl, page, reason, links))
         else:
             crawl = self.crawl.crawl
-            scores = await asyncio.to_thread(crawl.scores, name, *content) if crawl.scoring else {}
+            scores = await asyncio.to_thread(crawl.scores, name, *content) if crawl.scorers else {}
             await self.crawl.run(partial(_handled, crawl, page, links, content, scores))
         return ProcessedRequest(unique_key=request.unique_key, was_already_present=True, was_already_handled=False)
 
     async def reclaim_request(self, request: Request, *, forefront: bool = False) -> ProcessedRequest | None:
-        page = await self.crawl.find(name_of(request))
+        page = await self.crawl.lookup(name_of(request))
         if page < 0:
             return None
         self._links.pop(page, None)
@@ -165,7 +165,7 @@ class CrawlRequests(RequestManager):
 
     async def drop(self) -> None:
         """Let the crawl go, and remove its directory."""
-        folder = self.crawl.crawl.folder
+        folder = self.crawl.crawl.inspect.folder
         await self.crawl.abandon()
         if folder is not None:
             await asyncio.to_thread(shutil.rmtree, folder)
@@ -179,44 +179,44 @@ def name_of(request: Request) -> str:
 
 # In the crawl's thread -------------------------------------------------------------------------------------------------------
 def _state(crawl: Crawl, request: Request) -> int:
-    page = crawl.find(name_of(request))
-    return ABSENT if page < 0 else crawl.mark(page)
+    page = crawl.lookup(name_of(request))
+    return ABSENT if page < 0 else crawl.inspect.mark(page)
 
 
 def _pages(crawl: Crawl, added: Sequence[Added]) -> list[int]:
     """The numbers of requests' pages; those that are new are kept with them."""
     pages = []
     for request, forefront in added:
-        page = crawl.page(name_of(request))
+        page = crawl.intern(name_of(request))
         pages.append(page)
-        if crawl.mark(page) in (ABSENT, FORGOTTEN):
-            crawl.attach(page, request.model_dump_json().encode())
+        if crawl.inspect.mark(page) in (ABSENT, FORGOTTEN):
+            crawl.attach({page: request.model_dump_json().encode()})
             if forefront:
-                crawl.prioritise(page, 1)
+                crawl.control.prioritise(page, 1)
     return pages
 
 
 def _seed(crawl: Crawl, added: Sequence[Added]) -> None:
     with crawl.together():
-        crawl.seed_pages(_pages(crawl, added))
+        crawl.seed(_pages(crawl, added))
 
 
 def _handled(crawl: Crawl, page: int, links: Sequence[Added], content: tuple[str, str], scores: dict[str, Any]) -> None:
     with crawl.together():
-        crawl.fetched_page(page, _pages(crawl, links), None, *content, scores=scores, any_state=True)
+        crawl.fetched(page, _pages(crawl, links), *content, scores=scores, any_state=True)
 
 
 def _failed(crawl: Crawl, page: int, reason: str, links: Sequence[Added]) -> None:
     with crawl.together():
         if links:  # an error handler has put another request in its place
-            crawl.seed_pages(_pages(crawl, links))
-        if crawl.mark(page) == LEASED:
-            crawl.failed_page(page, reason)
+            crawl.seed(_pages(crawl, links))
+        if crawl.inspect.mark(page) == LEASED:
+            crawl.failed(page, reason)
 
 
 def _reclaimed(crawl: Crawl, page: int, request: Request, forefront: bool) -> None:
     with crawl.together():
-        crawl.attach(page, request.model_dump_json().encode())
+        crawl.attach({page: request.model_dump_json().encode()})
         if forefront:
-            crawl.prioritise(page, 1)
+            crawl.control.prioritise(page, 1)
         crawl.give_back([page])

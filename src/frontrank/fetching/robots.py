@@ -47,8 +47,8 @@ REDIRECTS = (301, 302, 303, 307, 308)
 class TakesHostLimits(Protocol):
     """Where the wishes of hosts go: a Crawl."""
 
-    politeness: Politeness
-
+    @property
+    def politeness(self) -> Politeness: ...
     def limit_host(self, host: str, *, delay_s: float, at_least: bool) -> None: ...
 
 

@@ -42,7 +42,7 @@ class Lane:
 
     def look(self, number: dict[str, int], best: Array) -> None:
         crawl = self.job.crawl
-        self.found += [number[crawl.url(page)] for page in crawl.order[len(self.found) :]]
+        self.found += [number[crawl.url(page)] for page in crawl.state.progress.order[len(self.found) :]]
         self.hot = float(best[self.found].sum() / best.sum())
 
 

@@ -112,3 +112,29 @@ class Scoring:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+class Scorers:
+    """All scorers of an ordering."""
+
+    def __init__(self, specs: Sequence[str], workers: int = 2) -> None:
+        self._scoring = {spec: Scoring(spec, workers) for spec in specs}
+
+    def judge(self, url: str, title: str, text: str) -> dict[str, Judged]:
+        """What each says of a page. It may take seconds."""
+        return {spec: scoring.page(url, title, text) for spec, scoring in self._scoring.items()}
+
+    def judge_at_once(self, url: str, title: str, text: str) -> dict[str, Judged] | None:
+        """The same, if it cannot take long."""
+        judged = {spec: scoring.at_once(url, title, text) for spec, scoring in self._scoring.items()}
+        return {spec: score for spec, score in judged.items() if score is not None} if None not in judged.values() else None
+
+    def __bool__(self) -> bool:
+        return bool(self._scoring)
+
+    def __getitem__(self, spec: str) -> Scoring:
+        return self._scoring[spec]
+
+    def close(self) -> None:
+        for scoring in self._scoring.values():
+            scoring.close()

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from frontrank.crawl import validation
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.needs import check_live
-from frontrank.crawl.numbered import checked_share
 from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import StorageError
 from frontrank.frontiers.politeness import Politeness
@@ -42,7 +42,7 @@ class CrawlFactory:
         for ordering in self.all_orderings():
             check_live(ordering)
         self.rescore = rescore
-        self.revisit_share = None if revisit_share is None else checked_share(revisit_share)
+        self.revisit_share = None if revisit_share is None else validation.share(revisit_share, "revisit_share")
         self.clock, self.sync_s = clock, sync_s
         self._is_chosen = policy is not None
         self._trusted = trusted()  # crawls may be opened in another thread
@@ -80,8 +80,8 @@ class CrawlFactory:
             policy = chosen if self.rescore else None
             with trusting(self._trusted):
                 crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
-            if self.revisit_share is not None and crawl.revisit_share != self.revisit_share:
-                crawl.share_revisits(self.revisit_share)
+            if self.revisit_share is not None and crawl.control.revisit_share != self.revisit_share:
+                crawl.control.share_revisits(self.revisit_share)
         except BaseException:
             log.close()
             raise

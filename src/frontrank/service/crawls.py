@@ -248,7 +248,7 @@ class Crawls:
     def _apply_delay(self, name: str, crawl: Crawl) -> None:
         with self._lock:
             if name in self._delays:
-                crawl.set_politeness(replace(crawl.politeness, delay_s=self._delays.pop(name)))
+                crawl.control.set_politeness(replace(crawl.state.politeness, delay_s=self._delays.pop(name)))
                 self._write_settings()
 
     def close(self, max_s: float = CLOSING_S) -> None:
@@ -286,8 +286,8 @@ class Crawls:
         if self._pool.find(name) is None:
             self._pool.add(name, path, crawl)
             chosen = self._factory.chosen_for(name)
-            if chosen is not None and crawl.policy != chosen:
-                self.kept.append(f"crawl {name!r} keeps {crawl.policy.spec()}; --rescore would give it {chosen.spec()}")
+            if chosen is not None and crawl.state.policy != chosen:
+                self.kept.append(f"crawl {name!r} keeps {crawl.state.policy.spec()}; --rescore would give it {chosen.spec()}")
             return
         crawl.abandon()
         other = unquote(path.name) if self._pool.find(unquote(path.name)) is None else path.name + "~"  # in no ID's directory
@@ -295,8 +295,8 @@ class Crawls:
 
     def _check_written(self, name: str, crawl: Crawl) -> None:
         """Refuse a crawl that cannot be written: its memory has more than what is stored, so nobody may see it."""
-        if crawl.broken:
+        if crawl.inspect.broken:
             self._reopener.add(name)
-            raise (DiskFull if crawl.disk_full else StorageError)(crawl.broken)
+            raise (DiskFull if crawl.inspect.disk_full else StorageError)(crawl.inspect.broken)
         if name in self._delays:
             self._apply_delay(name, crawl)

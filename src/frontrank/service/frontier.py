@@ -63,7 +63,7 @@ class FrontierService:
         if summary is not None:
             return summary.counts.known > 0
         with suppress(StorageError), self.crawls.use(name) as crawl:
-            return crawl is not None and crawl.counts().known > 0
+            return crawl is not None and crawl.queues.counts().known > 0
         return False
 
     def delete_crawl(self, asked: wire.DeleteCrawlMessage) -> wire.Long:
@@ -120,16 +120,16 @@ class FrontierService:
         with self.crawls.use(name) as crawl:
             if crawl is None:
                 return [], array("i"), 0
-            pages = crawl.take_queues(queues, each, lease_s=lease_s, queue=queue)
-            first, count = pages[:TAKEN], crawl.count_queues(pages)
-            return self._infos(name, crawl, first, crawl.names(first)), array("i", pages[TAKEN:]), count
+            pages = crawl.queues.take(queues, each, lease_s=lease_s, queue=queue)
+            first, count = pages[:TAKEN], crawl.queues.count(pages)
+            return self._infos(name, crawl, first, crawl.queues.names(first)), array("i", pages[TAKEN:]), count
 
     def _parts(self, name: str, pages: array[int]) -> Iterator[list[bytes]]:
         """URLs that are leased already. The crawl may be closed while the client reads."""
         for first in range(0, len(pages), TAKEN):
             some = pages[first : first + TAKEN].tolist()
             with self.crawls.use(name) as crawl:
-                infos = [] if crawl is None else self._infos(name, crawl, some, crawl.names(some))
+                infos = [] if crawl is None else self._infos(name, crawl, some, crawl.queues.names(some))
             yield infos
 
     def _any(self) -> Iterator[str]:
@@ -143,7 +143,7 @@ class FrontierService:
                 yield name
 
     def _infos(self, name: str, crawl: Crawl, pages: Sequence[int], names: Sequence[tuple[str, str]]) -> list[bytes]:
-        metadata, delays, leases = crawl.attached_all(pages), crawl.delays_of(pages), crawl.leases
+        metadata, delays, leases = crawl.attached(pages), crawl.inspect.delays_of(pages), crawl.state.leases
         return [
             wire.URLInfo(url=url, key=queue, crawlID=name, delay=delay, lease=leases.get(page, 0.0)).SerializeToString()
             + metadata.get(page, b"")
@@ -155,14 +155,14 @@ class FrontierService:
         start, values = asked.start, []
         with self.crawls.use(asked.crawlID) as crawl:
             if crawl is not None:
-                values = crawl.queues(asked.include_inactive, start=start, size=asked.size or LISTED)
+                values = crawl.queues.listed(asked.include_inactive, start=start, size=asked.size or LISTED)
         return wire.QueueList(values=values, start=start, size=len(values), crawlID=crawl_id(asked.crawlID))
 
     def get_stats(self, asked: wire.QueueWithinCrawlParams) -> wire.Stats:
         stats = wire.Stats(crawlID=crawl_id(asked.crawlID))
         with self.crawls.use(asked.crawlID) as crawl:
-            counts = None if crawl is None else crawl.queue_counts(asked.key) if asked.key else crawl.counts()
-        if crawl is not None and crawl.broken:  # meanwhile: the counts have URLs that are not stored
+            counts = None if crawl is None else crawl.queues.counts_of(asked.key) if asked.key else crawl.queues.counts()
+        if crawl is not None and crawl.inspect.broken:  # meanwhile: the counts have URLs that are not stored
             self.crawls.find(asked.crawlID)
         if counts is not None:
             stats.size, stats.inProcess, stats.numberOfQueues = counts.active, counts.leased, counts.queues
@@ -175,8 +175,8 @@ class FrontierService:
         if not key:
             raise InputError(f"the URL of a page must have a host, or a key must be given; got {asked.url!r}")
         with self.crawls.use(asked.crawlID) as crawl:
-            page = -1 if crawl is None else crawl.find_page(asked.url, asked.key or None)
-            if crawl is None or page < 0 or crawl.mark(page) in (ABSENT, FORGOTTEN):
+            page = -1 if crawl is None else crawl.lookup(asked.url, asked.key or None)
+            if crawl is None or page < 0 or crawl.inspect.mark(page) in (ABSENT, FORGOTTEN):
                 raise NotFound(f"{asked.url!r} is not known in queue {key!r} of crawl {crawl_id(asked.crawlID)!r}")
             return wire.URLItem.FromString(self._items(crawl_id(asked.crawlID), crawl, [page])[0])
 
@@ -187,7 +187,7 @@ class FrontierService:
         first = stop = 0
         while left > 0:
             with self.crawls.use(name) as crawl:
-                stop = stop or (0 if crawl is None else crawl.known)  # what becomes known meanwhile is not listed
+                stop = stop or (0 if crawl is None else crawl.inspect.known)  # what becomes known meanwhile is not listed
                 if crawl is None or first >= stop:
                     return
                 wanted = min(skipped or at_once, skipped or left, LOOKED_AT)
@@ -204,8 +204,8 @@ class FrontierService:
     def count_urls(self, asked: wire.CountUrlParams) -> wire.Long:
         with self.crawls.use(asked.crawlID) as crawl:
             first = count = 0
-            while crawl is not None and first < crawl.known:
-                pages, first = self._matching(crawl, asked, first, crawl.known, LOOKED_AT)
+            while crawl is not None and first < crawl.inspect.known:
+                pages, first = self._matching(crawl, asked, first, crawl.inspect.known, LOOKED_AT)
                 count += len(pages)
         return wire.Long(value=count)
 
@@ -218,21 +218,21 @@ class FrontierService:
         """
         text, ignore_case = asked.filter if asked.filter.strip() else "", asked.ignoreCase
         then = min(first + (READ if text else LOOKED_AT), stop)
-        there = crawl.pages_of(asked.key or None, first, then)
+        there = crawl.queues.pages(asked.key or None, first, then)
         found = (there if text else there[: at_once + 1]).tolist()
         if text:
             wanted = text.lower() if ignore_case else text
-            urls = [url.lower() if ignore_case else url for url, _ in crawl.names(found)]
+            urls = [url.lower() if ignore_case else url for url, _ in crawl.queues.names(found)]
             found = [page for page, url in zip(found, urls, strict=True) if wanted in url]
         return found[:at_once], found[at_once] if len(found) > at_once else then
 
     def _items(self, name: str, crawl: Crawl, pages: Sequence[int]) -> list[bytes]:
         items = []
-        for page, info in zip(pages, self._infos(name, crawl, pages, crawl.names(pages)), strict=True):
-            born = int(crawl.born(page))
+        for page, info in zip(pages, self._infos(name, crawl, pages, crawl.queues.names(pages)), strict=True):
+            born = int(crawl.inspect.discovered_at(page))
             date = 0
-            if crawl.mark(page) != GONE:
-                date = int(min(crawl.due(page), LATEST)) if crawl.mark(page) in (LATER, LEASED) else born
+            if crawl.inspect.mark(page) != GONE:
+                date = int(min(crawl.inspect.due(page), LATEST)) if crawl.inspect.mark(page) in (LATER, LEASED) else born
             item = wire.URLItem(creation_date=born)
             item.known.info.MergeFromString(info)
             item.known.refetchable_from_date = date
@@ -242,41 +242,41 @@ class FrontierService:
     # Control ------------------------------------------------------------------------------------------------------------------
     def delete_queue(self, asked: wire.QueueWithinCrawlParams) -> wire.Long:
         with self._with_queue(asked.crawlID, asked.key) as crawl:
-            counts = None if crawl is None else crawl.queue_counts(asked.key)
+            counts = None if crawl is None else crawl.queues.counts_of(asked.key)
             if crawl is None or counts is None:
                 return wire.Long(value=NO_QUEUE)
-            polite = crawl.politeness
-            self._forget(crawl, asked.key, crawl.known)
+            polite = crawl.state.politeness
+            self._forget(crawl, asked.key, crawl.inspect.known)
             with crawl.together():
-                if crawl.group_of(asked.key) != asked.key:
+                if crawl.inspect.group_of(asked.key) != asked.key:
                     return wire.Long(value=counts.active)  # its limits are those of other hosts too
-                crawl.limit_host(
+                crawl.control.limit_host(
                     asked.key, delay_s=polite.delay_s, concurrency=polite.per_host, budget=polite.host_budget, limit=0
                 )
-                crawl.block_until(asked.key, 0.0)
+                crawl.control.block_until(asked.key, 0.0)
             return wire.Long(value=counts.active)
 
     def purge_urls(self, asked: wire.PurgeUrlParams) -> wire.Long:
         with self.crawls.use(asked.crawlID) as crawl:
             if crawl is None:
                 return wire.Long(value=0)
-            old = crawl.born_before(self.clock() - asked.days * DAY_S)
+            old = crawl.inspect.discovered_before(self.clock() - asked.days * DAY_S)
             return wire.Long(value=self._forget(crawl, asked.key or None, old))
 
     def _forget(self, crawl: Crawl, queue: str | None, stop: int) -> int:
         """Forget pages (of a queue) before this one, in parts: between two of them, others get to the crawl."""
         forgotten = 0
         for first in range(0, stop, LOOKED_AT):
-            pages = crawl.pages_of(queue, first, min(first + LOOKED_AT, stop)).tolist()
+            pages = crawl.queues.pages(queue, first, min(first + LOOKED_AT, stop)).tolist()
             for begin in range(0, len(pages), FORGOTTEN_AT_ONCE):
-                forgotten += crawl.forget_pages(pages[begin : begin + FORGOTTEN_AT_ONCE])
+                forgotten += crawl.queues.forget(pages[begin : begin + FORGOTTEN_AT_ONCE])
                 time.sleep(YIELD_S)
         return forgotten
 
     def block_queue_until(self, asked: wire.BlockQueueParams) -> wire.Empty:
         with self._with_queue(asked.crawlID, asked.key) as crawl:
             if crawl is not None:
-                crawl.block_until(asked.key, float(asked.time))
+                crawl.control.block_until(asked.key, float(asked.time))
         return wire.Empty()
 
     def set_delay(self, asked: wire.QueueDelayParams) -> wire.Empty:
@@ -286,21 +286,21 @@ class FrontierService:
             return wire.Empty()
         with self._with_queue(asked.crawlID, asked.key) as crawl:
             if crawl is not None:
-                crawl.limit_host(asked.key, delay_s=delay_s, at_least=asked.at_least)
+                crawl.control.limit_host(asked.key, delay_s=delay_s, at_least=asked.at_least)
         return wire.Empty()
 
     def set_crawl_limit(self, asked: wire.CrawlLimitParams) -> wire.Empty:
         with self._with_queue(asked.crawlID, asked.key) as crawl:
             if crawl is None:
                 raise NotFound(f"crawl {crawl_id(asked.crawlID)!r} has no queue {asked.key!r} to be limited")
-            crawl.limit_host(asked.key, limit=asked.limit)
+            crawl.control.limit_host(asked.key, limit=asked.limit)
         return wire.Empty()
 
     @contextmanager
     def _with_queue(self, name: str, key: str) -> Iterator[Crawl | None]:
         """The crawl, if it has this queue."""
         with self.crawls.use(name) as crawl:
-            yield None if crawl is None or crawl.queue_counts(key) is None else crawl
+            yield None if crawl is None or crawl.queues.counts_of(key) is None else crawl
 
     def set_active(self, asked: wire.Active) -> wire.Empty:
         self.crawls.active = asked.state

@@ -101,7 +101,7 @@ class Intake:
         by_crawl = _by_crawl(infos)
         for name, places in by_crawl.items():
             try:
-                rules, urls = self.crawls.get_or_start(name).rules, [infos[place].url for place in places]
+                rules, urls = self.crawls.get_or_start(name).state.rules, [infos[place].url for place in places]
                 for number, part in enumerate(rules.parts(urls)):
                     if number:
                         time.sleep(YIELD_S)
@@ -130,43 +130,43 @@ class Intake:
                 links[packed] = _parent(infos[place]), " ".join(_values(infos[place], "anchor"))
             by_parent.setdefault(links[packed][0], []).append(place)
         for parent, places in by_parent.items():
-            page = crawl.parent_page(parent) if parent else -1
+            page = crawl.intern(parent) if parent else -1
             anchors = [links[metadata[place]][1] for place in places] if parent else []
             urls, queues = zip(*[named[place] for place in places], strict=True)
-            pages, fresh = crawl.discover_pages(urls, page, anchors if any(anchors) else (), queues)
+            pages, fresh = crawl.queues.discover(urls, page, anchors if any(anchors) else (), queues)
             new = [(place, page) for place, page, one in zip(places, pages.tolist(), fresh.tolist(), strict=True) if one]
             for place, _ in new:
                 statuses[place] = OK
-            crawl.attach_all({page: metadata[place] for place, page in new if metadata[place]})
+            crawl.attach({page: metadata[place] for place, page in new if metadata[place]})
         return statuses
 
     def _know(self, crawl: Crawl, known: wire.KnownURLItem, anywhere: bool) -> None:
         """A URL that a fetcher reports. ``anywhere``: no queue is given, so the URL is looked for in all queues."""
         info, report = known.info, reports.read(known.info)
         again_at = float(min(known.refetchable_from_date, LATEST)) if known.refetchable_from_date else None
-        page, fresh = crawl.find_page(info.url) if anywhere else -1, False
-        if page < 0 or crawl.mark(page) in (ABSENT, FORGOTTEN):
-            pages, news = crawl.discover_pages([info.url], queues=[info.key])  # no link led to a URL that was not known
+        page, fresh = crawl.lookup(info.url) if anywhere else -1, False
+        if page < 0 or crawl.inspect.mark(page) in (ABSENT, FORGOTTEN):
+            pages, news = crawl.queues.discover([info.url], queues=[info.key])  # no link led to a URL that was not known
             page, fresh = int(pages[0]), bool(news[0])
-        if 0 < known.sent_ago < (delay := crawl.pace_of(info.key)[1]):
-            crawl.rest(info.key, delay - known.sent_ago)  # before the page is settled, and another one may be taken
+        if 0 < known.sent_ago < (delay := crawl.inspect.pace_of(info.key)[1]):
+            crawl.control.rest(info.key, delay - known.sent_ago)  # before the page is settled, and another one may be taken
         if known.lease and not _counts(crawl, page, known.lease):
             return
         if report.returned:
             crawl.give_back([page])
-        elif fresh and again_at is not None and not crawl.links_told(info.url):
-            crawl.schedule_page(page, again_at)  # there is no sign that it was ever fetched
+        elif fresh and again_at is not None and not crawl.queues.has_pending_links(info.url):
+            crawl.queues.schedule(page, again_at)  # there is no sign that it was ever fetched
         elif report.error:
-            crawl.report_failure(page, report.error, again_at=again_at)
+            crawl.queues.report_failure(page, report.error, again_at=again_at)
         else:
-            crawl.report_page(page, status=report.status, again_at=again_at)
+            crawl.queues.report(page, status=report.status, again_at=again_at)
         if again_at is not None and (fresh or not report.returned):
             self._keep(crawl, page, info)
 
     def _keep(self, crawl: Crawl, page: int, info: wire.URLInfo) -> None:
         reports.strip(info)
         if info.metadata:
-            crawl.attach_all({page: _metadata(info)})
+            crawl.attach({page: _metadata(info)})
 
 
 def _counts(crawl: Crawl, page: int, lease: float) -> bool:
@@ -174,10 +174,10 @@ def _counts(crawl: Crawl, page: int, lease: float) -> bool:
 
     A report may arrive twice, if its answer was lost, or after the end of its lease.
     """
-    if crawl.leases.get(page) == lease:
+    if crawl.state.leases.get(page) == lease:
         return True
-    crawl.due(page)  # leases that have run out end now
-    return crawl.mark(page) not in (LEASED, GONE, LATER)
+    crawl.inspect.due(page)  # leases that have run out end now
+    return crawl.inspect.mark(page) not in (LEASED, GONE, LATER)
 
 
 def host_in(url: str) -> str:

@@ -49,10 +49,10 @@ class CrawlSummary(NamedTuple):
 
     @classmethod
     def of(cls, crawl: Crawl) -> CrawlSummary:
-        counts, next_at = crawl.counts(), crawl.next_at()
+        counts, next_at = crawl.queues.counts(), crawl.next_at()
         ready_at = min([next_at] if next_at is not None else [], default=float("inf"))
-        lease_ends = min(crawl.leases.values(), default=float("inf")) - crawl.shift
-        return cls(crawl.overview(), dict(crawl.notes), counts, min(ready_at, lease_ends))
+        lease_ends = min(crawl.state.leases.values(), default=float("inf")) - crawl.inspect.shift
+        return cls(crawl.inspect.overview(), dict(crawl.notes), counts, min(ready_at, lease_ends))
 
 
 @dataclass
@@ -150,13 +150,13 @@ class CrawlPool:
                 logger.debug("crawl %r cannot be opened", entry.name, exc_info=True)
                 raise BrokenCrawl(entry.name, entry.reason) from None
             with self._lock:
-                entry.crawl, entry.policy, entry.reason = crawl, crawl.policy, ""
+                entry.crawl, entry.policy, entry.reason = crawl, crawl.state.policy, ""
             return crawl
 
     # Which crawls there are -------------------------------------------------------------------------------------------------
     def add(self, name: str, folder: Path, crawl: Crawl) -> None:
         with self._lock:
-            self._entries[name] = PooledCrawl(name, folder, crawl, crawl.policy, used=next(self._uses))
+            self._entries[name] = PooledCrawl(name, folder, crawl, crawl.state.policy, used=next(self._uses))
 
     def add_broken(self, name: str, folder: Path, error: Exception) -> None:
         logger.debug("crawl %r cannot be opened", name, exc_info=error)
@@ -174,14 +174,14 @@ class CrawlPool:
             crawl, entry.crawl = entry.crawl, None
             if crawl is None:
                 return entry.summary.counts.active if entry.summary is not None else 0
-            active = 0 if crawl.broken else crawl.counts().active
+            active = 0 if crawl.inspect.broken else crawl.queues.counts().active
             crawl.abandon()
             return active
 
     def unwritten(self) -> list[str]:
         """Open crawls that cannot be written."""
         with self._lock:
-            return [name for name, entry in self._entries.items() if entry.crawl is not None and entry.crawl.broken]
+            return [name for name, entry in self._entries.items() if entry.crawl is not None and entry.crawl.inspect.broken]
 
     def reopen(self, name: str) -> bool:
         """Open a crawl that cannot be written as it is stored. False if that does not work yet."""
@@ -190,7 +190,7 @@ class CrawlPool:
             return True
         with entry.lock:
             old = entry.crawl
-            if old is None or not old.broken:
+            if old is None or not old.inspect.broken:
                 return True
             if not has_room(entry.folder):
                 return False
@@ -200,8 +200,8 @@ class CrawlPool:
             except Exception as error:  # whatever it is, the next attempt may be better
                 logger.warning("crawl %r cannot be opened again yet: %s", name, error)
                 return False
-            entry.crawl, entry.policy = crawl, crawl.policy
-            logger.warning("crawl %r is opened again as it is stored; before, %s", name, old.broken)
+            entry.crawl, entry.policy = crawl, crawl.state.policy
+            logger.warning("crawl %r is opened again as it is stored; before, %s", name, old.inspect.broken)
             return True
 
     def close(self, until: float) -> None:
@@ -240,14 +240,14 @@ class CrawlPool:
         try:
             with self._lock:
                 crawl = entry.crawl
-                if crawl is None or entry.users or crawl.broken or crawl.ranking.under_way:
+                if crawl is None or entry.users or crawl.inspect.broken or crawl.state.ranking.under_way:
                     return False
                 entry.crawl = entry.summary = None  # a caller that needs it now waits for its lock, and opens it again
             with suppress(FrontrankError):
                 entry.summary = CrawlSummary.of(crawl)
             try:
                 with crawl:
-                    if crawl.known - (crawl.snapshot_known if crawl.snapshot_seq else 0) > MAX_UNSAVED:
+                    if crawl.inspect.unsaved > MAX_UNSAVED:
                         crawl.snapshot()  # it may have few events, each of many pages: it comes back quickly all the same
             except Exception as error:  # what was acknowledged is in its log all the same
                 logger.warning("crawl %r was closed without a snapshot (%s)", entry.name, error)

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.crawl.events import UNCHANGED, Asked, Failed, Fetched, Seeded, Valued
+from frontrank.crawl.events import UNCHANGED, Failed, Fetched, ImpactReported, Seeded, WorkloadChanged
 from frontrank.crawl.integrity import checked_rows, sentences
 from frontrank.crawl.journal import FILE, Journal
-from frontrank.crawl.recovery import stored_spec
+from frontrank.crawl.stored import stored_spec
 from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.system.files import Progress
@@ -101,7 +101,7 @@ class FoundEvents(NamedTuple):
     impact: list[float]
     seeds: list[int]
     failed: list[int]
-    impacts: list[Valued]  # reported later
+    impacts: list[ImpactReported]  # reported later
     queries: list[Workload]  # workloads set later; the last one counts
 
 
@@ -113,10 +113,10 @@ def _read(journal: Journal, known: int) -> FoundEvents:
             found.seeds.append(event.page)
         elif event.kind == Failed.kind:
             found.failed.append(event.page)
-        elif event.kind == Valued.kind:
-            found.impacts.append(Valued.of(event))
-        elif event.kind == Asked.kind:
-            found.queries.append(Asked.of(event).workload)
+        elif event.kind == ImpactReported.kind:
+            found.impacts.append(ImpactReported.of(event))
+        elif event.kind == WorkloadChanged.kind:
+            found.queries.append(WorkloadChanged.of(event).workload)
         elif event.kind == Fetched.kind and not (event.status == UNCHANGED and event.page in place):
             row = (event.page, event.links or b"", event.anchors or "", event.title or "", event.impact or 0.0)
             at = place.setdefault(event.page, len(found.pages))

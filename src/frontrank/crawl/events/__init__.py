@@ -1,7 +1,8 @@
 """The events of a live crawl: one class each, with all that belongs to it.
 
     event       what every event has
-    pages       what happens to pages
+    pages       what happens to pages: seeded, discovered, taken, fetched, failed
+    waiting     when pages wait: retries, schedules, leases that run out, pages that are forgotten
     control     what operators say, and what hosts ask for
     ranking     rankings of all that waits, and what searchers say
 
@@ -14,36 +15,32 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from frontrank.crawl.events.control import (
-    Behaved,
     Blocked,
     Grouped,
     Joined,
     Limited,
     Paused,
+    PolitenessChanged,
     Prioritised,
     PrioritisedAll,
     Reordered,
     Rested,
-    Ruled,
+    RuleSet,
     Ungrouped,
 )
 from frontrank.crawl.events.event import Event, Where, anchors_of, count_of, pages_of, read_note, storable
 from frontrank.crawl.events.pages import (
     UNCHANGED,
     Discovered,
-    Expired,
     Failed,
     Fetched,
-    Forgotten,
-    Held,
-    Retold,
-    Retried,
-    Scheduled,
+    LinksReassigned,
     Seeded,
     Taken,
     TakenTogether,
 )
-from frontrank.crawl.events.ranking import Asked, RankingBegun, RankingEnded, RankingHeld, Rescored, Valued
+from frontrank.crawl.events.ranking import ImpactReported, RankingBegun, RankingEnded, RankingHeld, Rescored, WorkloadChanged
+from frontrank.crawl.events.waiting import Deferred, Expired, Forgotten, Retried, Scheduled
 from frontrank.crawl.log import Row
 from frontrank.errors import StorageError
 
@@ -51,9 +48,8 @@ __all__ = [
     "KINDS",
     "NAMES",
     "UNCHANGED",
-    "Asked",
-    "Behaved",
     "Blocked",
+    "Deferred",
     "Discovered",
     "Event",
     "Expired",
@@ -61,10 +57,12 @@ __all__ = [
     "Fetched",
     "Forgotten",
     "Grouped",
-    "Held",
+    "ImpactReported",
     "Joined",
     "Limited",
+    "LinksReassigned",
     "Paused",
+    "PolitenessChanged",
     "Prioritised",
     "PrioritisedAll",
     "RankingBegun",
@@ -73,16 +71,15 @@ __all__ = [
     "Reordered",
     "Rescored",
     "Rested",
-    "Retold",
     "Retried",
-    "Ruled",
+    "RuleSet",
     "Scheduled",
     "Seeded",
     "Taken",
     "TakenTogether",
     "Ungrouped",
-    "Valued",
     "Where",
+    "WorkloadChanged",
     "anchors_of",
     "apart",
     "count_of",
@@ -93,7 +90,7 @@ __all__ = [
     "storable",
 ]
 
-_PAGES = (Seeded, Discovered, Retold, Taken, Fetched, Failed, Retried, Expired, Scheduled, Held, Forgotten)
+_PAGES = (Seeded, Discovered, LinksReassigned, Taken, Fetched, Failed, Retried, Expired, Scheduled, Deferred, Forgotten)
 _CONTROL = (
     Limited,
     Blocked,
@@ -101,14 +98,14 @@ _CONTROL = (
     Joined,
     Grouped,
     Ungrouped,
-    Behaved,
+    PolitenessChanged,
     Reordered,
     Prioritised,
     PrioritisedAll,
-    Ruled,
+    RuleSet,
     Paused,
 )
-_RANKING = (Rescored, RankingBegun, RankingHeld, RankingEnded, Valued, Asked)
+_RANKING = (Rescored, RankingBegun, RankingHeld, RankingEnded, ImpactReported, WorkloadChanged)
 _ALL = (*_PAGES, *_CONTROL, *_RANKING)
 KINDS: dict[int, Any] = {event.kind: event for event in (*_ALL, TakenTogether)}
 NAMES = {event.name: event.kind for event in _ALL}

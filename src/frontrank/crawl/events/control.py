@@ -13,7 +13,7 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
 
 if TYPE_CHECKING:
-    from frontrank.crawl.live import Live
+    from frontrank.crawl.state import CrawlState
 
 BESIDE_FRONTIER = ("queue_cap",)  # limits of hosts that ``Rules`` keep, not the frontier
 OLD_LIMITS = {"at_once": "concurrency"}  # as format 1 wrote them
@@ -33,18 +33,18 @@ class Limited(Noted):
         limits = {OLD_LIMITS.get(key, key): value for key, value in read_note(row).items()}
         return cls(row.time, limits.pop("host"), limits)
 
-    def said(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         return {"host": self.host, **self.limits}
 
-    def apply(self, crawl: Live) -> None:
-        host = crawl._host(self.host)  # a new host makes the frontier grow: first its number, then the frontier
-        crawl.frontier.limit(host, **{name: value for name, value in self.limits.items() if name not in BESIDE_FRONTIER})
+    def apply(self, state: CrawlState) -> None:
+        host = state.intern_host(self.host)  # a new host makes the frontier grow: first its number, then the frontier
+        state.frontier.limit(host, **{name: value for name, value in self.limits.items() if name not in BESIDE_FRONTIER})
         if beside := {name: int(value) for name, value in self.limits.items() if name in BESIDE_FRONTIER}:
-            crawl.rules.limit_host(self.host.lower(), host, beside)
+            state.rules.limit_host(self.host.lower(), host, beside)
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
-        return Limited.of(row).said()
+        return Limited.of(row).content()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Blocked:
     time: float
     host: str
     until: float
-    exact: bool = True  # what was said before holds no more; in older logs the latest time that was ever said holds
+    exact: bool = True  # it replaces the block before; in older logs the latest of all times holds
     reason: str = ""  # of a host that does not answer
 
     @classmethod
@@ -65,12 +65,12 @@ class Blocked:
         return cls(row.time, row.note or "", until, bool(row.status), row.title or "")
 
     def rows(self) -> list[Row]:
-        said = (storable(self.reason) or None, storable(self.host))
-        return [Row(0, self.kind, -1, self.time, int(self.exact), title=said[0], until=self.until, note=said[1])]
+        reason, host = storable(self.reason) or None, storable(self.host)
+        return [Row(0, self.kind, -1, self.time, int(self.exact), title=reason, until=self.until, note=host)]
 
-    def apply(self, crawl: Live) -> None:
-        host = crawl._host(self.host)
-        crawl.frontier.block(host, self.until if self.exact else max(self.until, crawl.frontier.blocked(host)))
+    def apply(self, state: CrawlState) -> None:
+        host = state.intern_host(self.host)
+        state.frontier.block(host, self.until if self.exact else max(self.until, state.frontier.blocked(host)))
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -85,8 +85,8 @@ class Rested(Blocked):
     kind: ClassVar[int] = 33
     name: ClassVar[str] = "rest"
 
-    def apply(self, crawl: Live) -> None:
-        crawl.frontier.rest(crawl._host(self.host), self.until)
+    def apply(self, state: CrawlState) -> None:
+        state.frontier.rest(state.intern_host(self.host), self.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ class Joined(Noted):
     group: str
     asked: bool  # the group rests for what was asked of the host
 
-    def apply(self, crawl: Live) -> None:
-        crawl._join(self.host, self.group, self.asked)
+    def apply(self, state: CrawlState) -> None:
+        state.join(self.host, self.group, self.asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Grouped(Noted):
     by: str
     hosts: list[str]
 
-    def apply(self, crawl: Live) -> None: ...
+    def apply(self, state: CrawlState) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,11 @@ class Ungrouped(Noted):
     group: str
     hosts: list[str]
 
-    def apply(self, crawl: Live) -> None: ...
+    def apply(self, state: CrawlState) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Behaved(Noted):
+class PolitenessChanged(Noted):
     """Other politeness from now on; hosts that have limits of their own keep those."""
 
     kind: ClassVar[int] = 12
@@ -137,15 +137,15 @@ class Behaved(Noted):
     politeness: Politeness
 
     @classmethod
-    def of(cls, row: Row) -> Behaved:
+    def of(cls, row: Row) -> PolitenessChanged:
         return cls(row.time, Politeness(**read_note(row)))
 
-    def said(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         return self.politeness.json()
 
-    def apply(self, crawl: Live) -> None:
-        before, crawl.politeness = crawl.politeness, self.politeness
-        crawl.frontier.behave(before, self.politeness)
+    def apply(self, state: CrawlState) -> None:
+        before, state.politeness = state.politeness, self.politeness
+        state.frontier.behave(before, self.politeness)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class Reordered:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, note=storable(self.policy))]
 
-    def apply(self, crawl: Live) -> None: ...
+    def apply(self, state: CrawlState) -> None: ...
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -188,8 +188,8 @@ class Prioritised:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, self.page, self.time, status=self.priority)]
 
-    def apply(self, crawl: Live) -> None:
-        crawl.frontier.prioritise(self.page, self.priority)
+    def apply(self, state: CrawlState) -> None:
+        state.frontier.prioritise(self.page, self.priority)
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -213,9 +213,9 @@ class PrioritisedAll:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, status=self.priority, links=self.pages.astype("<i4").tobytes())]
 
-    def apply(self, crawl: Live) -> None:
+    def apply(self, state: CrawlState) -> None:
         for page in self.pages.tolist():
-            crawl.frontier.prioritise(page, self.priority)
+            state.frontier.prioritise(page, self.priority)
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -223,7 +223,7 @@ class PrioritisedAll:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruled(Noted):
+class RuleSet(Noted):
     """A rule for all pages whose URL matches a pattern, known and to come; without anything to say, it ends."""
 
     kind: ClassVar[int] = 22
@@ -231,14 +231,14 @@ class Ruled(Noted):
     rule: Rule
 
     @classmethod
-    def of(cls, row: Row) -> Ruled:
+    def of(cls, row: Row) -> RuleSet:
         return cls(row.time, Rule(**read_note(row)))
 
-    def said(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         return self.rule.json()
 
-    def apply(self, crawl: Live) -> None:
-        crawl._rule(self.rule)
+    def apply(self, state: CrawlState) -> None:
+        state.set_rule(self.rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +257,8 @@ class Paused:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, status=int(self.paused))]
 
-    def apply(self, crawl: Live) -> None:
-        crawl.paused = self.paused
+    def apply(self, state: CrawlState) -> None:
+        state.progress.paused = self.paused
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:

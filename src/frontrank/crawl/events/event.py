@@ -21,7 +21,7 @@ from frontrank.crawl.log import Row
 from frontrank.kernels.jit import Array
 
 if TYPE_CHECKING:
-    from frontrank.crawl.live import Live
+    from frontrank.crawl.state import CrawlState
 
 Where = tuple[str, int, int]  # WARC file, offset, length
 
@@ -33,7 +33,7 @@ class Event(Protocol):
     @property
     def time(self) -> float: ...
     def rows(self) -> list[Row]: ...
-    def apply(self, crawl: Live) -> None: ...
+    def apply(self, state: CrawlState) -> None: ...
     @staticmethod
     def show(row: Row) -> dict[str, Any]: ...
 
@@ -72,12 +72,12 @@ class Noted:
     def of(cls, row: Row) -> Self:
         return cls(row.time, **read_note(row))
 
-    def said(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """What the note says: all fields but the time."""
         return {field.name: getattr(self, field.name) for field in fields(self)[1:]}
 
     def rows(self) -> list[Row]:
-        return [Row(0, self.kind, -1, self.time, note=json.dumps(self.said(), sort_keys=True))]
+        return [Row(0, self.kind, -1, self.time, note=json.dumps(self.content(), sort_keys=True))]
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from frontrank.crawl.log import Row
 from frontrank.web.view import Workload, workload_from, workload_notes
 
 if TYPE_CHECKING:
-    from frontrank.crawl.live import Live
+    from frontrank.crawl.state import CrawlState
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class Rescored(Moment):
     kind: ClassVar[int] = 7
     name: ClassVar[str] = "rescore"
 
-    def apply(self, crawl: Live) -> None:
-        crawl.ranking.now()
+    def apply(self, state: CrawlState) -> None:
+        state.ranking.now()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class RankingBegun(Moment):
     kind: ClassVar[int] = 13
     name: ClassVar[str] = "ranking"
 
-    def apply(self, crawl: Live) -> None:
-        crawl.ranking.begin()
+    def apply(self, state: CrawlState) -> None:
+        state.ranking.begin()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class RankingHeld:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, status=self.first, note=str(self.count))]
 
-    def apply(self, crawl: Live) -> None:
-        crawl.ranking.hold(self.first, self.count)
+    def apply(self, state: CrawlState) -> None:
+        state.ranking.apply_part(self.first, self.count)
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -77,8 +77,8 @@ class RankingEnded:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, status=int(self.good))]
 
-    def apply(self, crawl: Live) -> None:
-        crawl.ranking.end()
+    def apply(self, state: CrawlState) -> None:
+        state.ranking.end()
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class RankingEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class Valued:
+class ImpactReported:
     """What searchers made of a page since: how often they chose it, were shown it, or both. It need not be fetched yet."""
 
     kind: ClassVar[int] = 16
@@ -97,15 +97,15 @@ class Valued:
     views: float | None = None
 
     @classmethod
-    def of(cls, row: Row) -> Valued:
+    def of(cls, row: Row) -> ImpactReported:
         return cls(row.time, row.page, **read_note(row))
 
     def rows(self) -> list[Row]:
-        told = {name: value for name, value in (("clicks", self.clicks), ("views", self.views)) if value is not None}
-        return [Row(0, self.kind, self.page, self.time, note=json.dumps(told))]
+        reported = {name: value for name, value in (("clicks", self.clicks), ("views", self.views)) if value is not None}
+        return [Row(0, self.kind, self.page, self.time, note=json.dumps(reported))]
 
-    def apply(self, crawl: Live) -> None:
-        crawl._value(self.page, self.clicks, self.views)
+    def apply(self, state: CrawlState) -> None:
+        state.demand.report(self.page, self.clicks, self.views)
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Valued:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Noted):
+class WorkloadChanged(Noted):
     """Searchers ask other queries from now on: what later rankings go by."""
 
     kind: ClassVar[int] = 17
@@ -121,14 +121,14 @@ class Asked(Noted):
     workload: Workload
 
     @classmethod
-    def of(cls, row: Row) -> Asked:
+    def of(cls, row: Row) -> WorkloadChanged:
         return cls(row.time, workload_from(read_note(row)))
 
-    def said(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         return workload_notes(self.workload)
 
-    def apply(self, crawl: Live) -> None:
-        crawl._ask(self.workload)
+    def apply(self, state: CrawlState) -> None:
+        state.demand.ask(self.workload, state.links.used)
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:

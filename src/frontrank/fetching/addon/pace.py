@@ -35,23 +35,23 @@ class HostPace:
         self.is_throttled = self.settings.getbool("AUTOTHROTTLE_ENABLED")
         self._delays: dict[str, float] = {}  # by AutoThrottle
         for host, slot in self.settings.getdict("DOWNLOAD_SLOTS").items():
-            crawl.limit_host(host, delay_s=slot.get("delay"), concurrency=slot.get("concurrency"))
+            crawl.control.limit_host(host, delay_s=slot.get("delay"), concurrency=slot.get("concurrency"))
         if hasattr(signals, "robots_parsed"):  # Scrapy 2.18
             crawler.signals.connect(self._follow_robots, signals.robots_parsed)
 
     def rest(self, request: Request, response: Response) -> None:
         """Leave a host alone for as long as it asks."""
-        pause = self.crawl.politeness.pause(request.meta.get("retry_times", 0) + 1)
+        pause = self.crawl.state.politeness.pause(request.meta.get("retry_times", 0) + 1)
         seconds = rest_s(response.status, response.headers.get("Retry-After"), pause)
         if seconds > 0:
-            self.crawl.block(host_of(request.url), seconds)
+            self.crawl.control.block(host_of(request.url), seconds)
 
     def _follow_robots(self, robotparser: RobotParser, request: Request) -> None:
         agent = self.settings["ROBOTSTXT_USER_AGENT"] or request.headers.get("User-Agent") or self.settings["USER_AGENT"]
         delay = robotparser.crawl_delay(agent)
         if delay is not None and delay > self.settings.getfloat("DOWNLOAD_DELAY"):
             with self.or_stop:
-                self.crawl.limit_host(host_of(request.url), delay_s=delay)
+                self.crawl.control.limit_host(host_of(request.url), delay_s=delay)
             self.engine.slow_down(request, delay)  # for requests to this host that were taken before
 
     def follow_throttle(self, request: Request) -> None:
@@ -62,4 +62,4 @@ class HostPace:
         before = self._delays.get(host, 0.0)
         if abs(delay - before) > MIN_CHANGE * before:
             self._delays[host] = delay
-            self.crawl.limit_host(host, delay_s=delay)
+            self.crawl.control.limit_host(host, delay_s=delay)

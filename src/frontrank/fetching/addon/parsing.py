@@ -90,11 +90,10 @@ class PageReader:
         with suppress(Closed):
             page = lease.read = self.parsing.at_once(*source) or await self.parsing.page(host, *source)
             judged = (response.url, page.title, page.text)
-            lease.scores = self.crawl.scores_at_once(*judged)
+            lease.scores = self.crawl.scorers.judge_at_once(*judged)
             if lease.scores is None:
                 lease.scores = await self.parsing.wait_for(host, self.crawl.scores, *judged)
 
     def close(self) -> None:
-        for scoring in self.crawl.scoring.values():
-            scoring.close()
+        self.crawl.scorers.close()
         self.parsing.close()

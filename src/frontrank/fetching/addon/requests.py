@@ -51,8 +51,8 @@ class Requests:
                 self._refused(request, error)
                 self.held[page] = request
                 payload = LOST
-            if payload or self.crawl.attached(page) is not None:
-                self.crawl.attach(page, payload)
+            if payload or self.crawl.attached([page]):
+                self.crawl.attach({page: payload})
         self.stats.inc_value(f"scheduler/enqueued/{where}")
         self.stats.inc_value("scheduler/enqueued")
 
@@ -68,7 +68,7 @@ class Requests:
         return request
 
     def _stored(self, page: int) -> Request:
-        payload = self.crawl.attached(page) or b""
+        payload = self.crawl.attached([page]).get(page, b"")
         if payload == LOST:
             raise Missing("its request was in the memory of an earlier process")
         url = self.crawl.url(page)
@@ -86,11 +86,11 @@ class Requests:
     def sign_all(self) -> None:
         """Sign every pickle of a trusted directory, so that it needs to be trusted once. No pickle is read."""
         try:
-            for first in range(0, self.crawl.known, SIGNED_AT_ONCE):
-                pages = range(first, min(first + SIGNED_AT_ONCE, self.crawl.known))
-                payloads = self.crawl.attached_all(pages).items()
+            for first in range(0, self.crawl.inspect.known, SIGNED_AT_ONCE):
+                pages = range(first, min(first + SIGNED_AT_ONCE, self.crawl.inspect.known))
+                payloads = self.crawl.attached(pages).items()
                 unsigned = {page: pickle_in(payload) for page, payload in payloads if not is_ours(payload)}
-                self.crawl.attach_all({page: signed(body) for page, body in unsigned.items()})
+                self.crawl.attach({page: signed(body) for page, body in unsigned.items()})
         except InputError as error:  # there is no key: it is trusted for this run
             self._warn(error)
         self.crawl.commit()

@@ -91,15 +91,15 @@ class Scheduler(CrawlScheduler):
         self.opened = True
         self.unasked = self.crawl.notes.get(UNASKED, 0)
         durable = directory_of(self.settings) is not None
-        self.reader = PageReader(self.crawl) if self.crawl.policy.needs() & {"texts", "scores"} else None
-        self.reads_anchors = durable or "anchors" in self.crawl.policy.needs()
+        self.reader = PageReader(self.crawl) if self.crawl.state.policy.needs() & {"texts", "scores"} else None
+        self.reads_anchors = durable or "anchors" in self.crawl.state.policy.needs()
         debug = self.settings.getbool("SCHEDULER_DEBUG")
         self.requests = Requests(self.crawl, self.spider, self.crawler.stats, durable, debug, trust=trust)
         if trust and self.resumed:
             self.requests.sign_all()
         self.pace = HostPace(self.crawler, self.crawl, self.engine, self.or_stop)
         if self.resumed:
-            logger.info("Resuming crawl (%d requests scheduled)", self.crawl.waiting, extra={"spider": self.spider})
+            logger.info("Resuming crawl (%d requests scheduled)", self.crawl.inspect.waiting, extra={"spider": self.spider})
 
     def close(self, reason: str) -> Deferred[None] | None:
         self.engine.forget()
@@ -117,8 +117,8 @@ class Scheduler(CrawlScheduler):
             self._sow()
         stats = self.crawler.stats
         for name in ("known", "waiting", "leased"):
-            stats.set_value(f"frontrank/{name}", getattr(self.crawl, name))
-        stats.set_value("frontrank/policy", self.crawl.policy.spec())
+            stats.set_value(f"frontrank/{name}", getattr(self.crawl.inspect, name))
+        stats.set_value("frontrank/policy", self.crawl.state.policy.spec())
         self.crawl.close()
 
     def stop(self, error: FrontrankError) -> None:
@@ -160,20 +160,20 @@ class Scheduler(CrawlScheduler):
             self.requests.put(lease.page, request)
             self._forget(lease)
             self._prioritise(lease.page, request, lease.request)
-            self.crawl.failed_page(lease.page, lease.reason or "to be tried again", retry=True)
+            self.crawl.failed(lease.page, lease.reason or "to be tried again", retry=True)
             return True
         accepted = self._place(request, lease)
         reasons = request.meta.get("redirect_reasons") or [0]
         self._forget(lease)
         status = reasons[-1] if isinstance(reasons[-1], int) else 200
-        self.crawl.fetched_page(lease.page, lease.targets, status=status, scores={})
+        self.crawl.fetched(lease.page, lease.targets, status=status, scores={})
         return accepted
 
     def _place(self, request: Request, source: Lease | None) -> bool:
         """Give a request its page. False if the page is known, and the request not one that must go through."""
         key = int.from_bytes(self.fingerprint(request)[:8], "little", signed=True)
-        page = self.crawl.find(request.url, key)
-        known = page >= 0 and (page in self.placed or self.crawl.mark(page) != ABSENT)
+        page = self.crawl.lookup(request.url, key=key)
+        known = page >= 0 and (page in self.placed or self.crawl.inspect.mark(page) != ABSENT)
         if self.duplicates.seen(request, key, known, self.resumed):
             self.duplicates.filter.log(request, self.spider)
             if known and source is not None:
@@ -181,9 +181,9 @@ class Scheduler(CrawlScheduler):
             return False
         self.duplicates.note(request, key, known)
         if known:
-            page = self.crawl.page(request.url, secrets.randbits(64))
+            page = self.crawl.intern(request.url, secrets.randbits(64))
         elif page < 0:
-            page = self.crawl.page(request.url, key)
+            page = self.crawl.intern(request.url, key)
         self.requests.put(page, request)
         self._prioritise(page, request)
         self.placed.add(page)
@@ -196,7 +196,7 @@ class Scheduler(CrawlScheduler):
     def _prioritise(self, page: int, request: Request, before: Request | None = None) -> None:
         priority = priority_of(request, self.settings)
         if priority != (0 if before is None else priority_of(before, self.settings)):
-            self.crawl.prioritise(page, priority)
+            self.crawl.control.prioritise(page, priority)
 
     def _link(self, source: Lease, page: int, request: Request) -> None:
         source.targets.append(page)
@@ -242,7 +242,7 @@ class Scheduler(CrawlScheduler):
         """Whether no more pages may be taken. With the last of them settled, the crawl ends."""
         if not self.budget:
             return False
-        settled = self.crawl.fetched_count + self.crawl.failed_count - self.unasked
+        settled = self.crawl.inspect.fetched_count + self.crawl.inspect.failed_count - self.unasked
         if settled >= self.budget and not self.leases:
             self.engine.close_spider("frontrank_budget")
         return settled + len(self.leases) >= self.budget
@@ -250,7 +250,7 @@ class Scheduler(CrawlScheduler):
     def _sow(self) -> None:
         if self.seeds.pages:
             self.placed.difference_update(self.seeds.pages)
-            self.crawl.seed_pages(self.seeds.gathered())
+            self.crawl.seed(self.seeds.gathered())
 
     def _settle_finished(self) -> None:
         in_progress = self.engine.in_progress()
@@ -259,7 +259,7 @@ class Scheduler(CrawlScheduler):
 
     def _settle_late(self) -> bool:
         """Settle pages whose callback keeps all else waiting."""
-        if self.seeds.pages or self.crawl.done() or self.crawl.next_at() is not None:
+        if self.seeds.pages or self.crawl.inspect.done() or self.crawl.next_at() is not None:
             return False
         now = monotonic()
         settled = False
@@ -325,8 +325,11 @@ class Scheduler(CrawlScheduler):
             self._fail(lease.page, f"http {response.status}")
             return
         title, text = (lease.read.title, lease.read.text) if lease.read is not None else ("", "")
-        self.crawl.fetched_page(
-            *(lease.page, lease.targets, lease.anchors or None, title, text), status=response.status, scores=lease.scores or {}
+        self.crawl.fetched(
+            *(lease.page, lease.targets, title, text),
+            anchors=lease.anchors or None,
+            status=response.status,
+            scores=lease.scores or {},
         )
         self.pace.follow_throttle(lease.request)
 
@@ -335,7 +338,7 @@ class Scheduler(CrawlScheduler):
             self.unasked += 1
             if self.budget:
                 self.crawl.note(UNASKED, self.unasked)
-        self.crawl.failed_page(page, reason)
+        self.crawl.failed(page, reason)
 
     def _forget(self, lease: Lease) -> None:
         lease.settled = True

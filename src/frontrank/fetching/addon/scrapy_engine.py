@@ -163,4 +163,4 @@ class CrawlScheduler(BaseScheduler):
         """Nothing may be taken now: have the engine ask again when that may change, by time alone or by an operator."""
         at = self.crawl.next_at()
         if at is not None:
-            self.engine.ask_again(min(at - self.crawl.clock(), LOOK_S))
+            self.engine.ask_again(min(at - self.crawl.inspect.clock(), LOOK_S))

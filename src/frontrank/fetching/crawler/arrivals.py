@@ -50,7 +50,7 @@ class Arrivals:
         if job.warc is not None and result.records is not None:
             result.where = job.warc.append(*result.records)
         if verdict.revived:
-            self.crawl.block_until(task.queue, self.crawl.clock())
+            self.crawl.control.block_until(task.queue, self.crawl.inspect.clock())
         if verdict.reason:
             with self.crawl.together():
                 self._failed(task, result, verdict)
@@ -59,7 +59,7 @@ class Arrivals:
         else:
             self._fetched(task, result, self._links(task, result), scores)
             self._log_parsing(task.url, result.found, scores)
-        if self.crawl.mark(task.handle) == GONE:
+        if self.crawl.inspect.mark(task.handle) == GONE:
             job.trouble.settled(task.queue, task.url)
         job.seeds.settled(task.handle)
         job.note()
@@ -69,9 +69,9 @@ class Arrivals:
         self._treat_host(task.queue, verdict)
         page, reason, where = task.handle, verdict.reason, result.where
         if not verdict.attempted:
-            self.crawl.failed_page(page, reason, retry=True, retry_s=verdict.wait_s, where=where, attempted=False)
+            self.crawl.failed(page, reason, retry=True, retry_s=verdict.wait_s, where=where, attempted=False)
             return
-        again = self.crawl.failed_page(page, reason, retry=verdict.retry, where=where)
+        again = self.crawl.failed(page, reason, retry=verdict.retry, where=where)
         logger.info("%s%s: %s", reason, ", will be tried again" if again else "", task.url, extra={"job": self.job})
         if not again:
             if self.revisiting is not None:  # in the same commit: it keeps its date, whenever the process ends
@@ -83,20 +83,20 @@ class Arrivals:
         """It rests, is given up, or gets a longer delay."""
         reason = verdict.reason
         if verdict.given_up:
-            self.crawl.block(host, math.inf, reason=reason)
+            self.crawl.control.block(host, math.inf, reason=reason)
             logger.warning("%s: %s does not answer, and is given up", reason, host, extra={"job": self.job})
         elif verdict.rest_s:
-            self.crawl.block(host, verdict.rest_s, reason=reason)
+            self.crawl.control.block(host, verdict.rest_s, reason=reason)
             logger.info("%s: %s rests for %.1f s", reason, host, verdict.rest_s, extra={"job": self.job})
         if verdict.delay_s:
-            self.crawl.limit_host(host, delay_s=verdict.delay_s, at_least=True)
+            self.crawl.control.limit_host(host, delay_s=verdict.delay_s, at_least=True)
 
     # A page that arrived ------------------------------------------------------------------------------------------------------
     def _fetched(self, task: Task, result: FetchResult, links: Iterable[Link], scores: Scores) -> None:
         crawl, found = self.crawl, result.found
         title, text = (found.title, found.text) if found is not None else ("", "")
         impact = self.impact(task.url) if self.impact else 0.0
-        first_new = crawl.known
+        first_new = crawl.inspect.known
         self.hops.pop(task.handle, None)
         with crawl.together():
             status, again_at = result.status, None
@@ -124,15 +124,15 @@ class Arrivals:
         with self.crawl.together():
             self._fetched(task, result, links, {})
             for target, _ in links:
-                number = self.crawl.find(target)
-                if self.crawl.mark(number) != GONE:
+                number = self.crawl.lookup(target)
+                if self.crawl.inspect.mark(number) != GONE:
                     self.hops[number] = hops
                     self.job.seeds.redirected(task.handle, number)
 
     def _moved(self, page: int, target: str) -> bool:
         """A seed that redirects to another host takes the scope along: that is the site that was meant."""
         reason = self.scope.why_not(target)
-        if self.crawl.depth(page) > 0 or reason not in ("other host", "other domain"):
+        if self.crawl.inspect.depth(page) > 0 or reason not in ("other host", "other domain"):
             return False
         moved = [*self.crawl.notes.get("moved", ()), target]
         self.crawl.note("moved", moved)
@@ -161,11 +161,11 @@ class Arrivals:
 
     def _followed(self, page: int, links: Iterable[Link]) -> list[Link]:
         why_not, crawl = self.scope.why_not, self.crawl
-        is_deepest = crawl.depth(page) >= self.job.options.max_depth
+        is_deepest = crawl.inspect.depth(page) >= self.job.options.max_depth
         kept: list[Link] = []
         for link in links:
             reason = why_not(link[0])
-            if reason is None and is_deepest and crawl.find(link[0]) < 0:
+            if reason is None and is_deepest and crawl.lookup(link[0]) < 0:
                 reason = "depth"
             if reason is None:
                 kept.append(link)

@@ -68,7 +68,7 @@ def panel(job: Job, pace: Pace, width: int) -> Any:
     from rich.panel import Panel
     from rich.text import Text
 
-    pace.note(len(job.crawl.order))
+    pace.note(len(job.crawl.state.progress.order))
     parts: list[Any] = [_bar(job, pace), _facts(job, pace), _hosts(job)]
     counted = Counter({f"failed: {reason}": count for reason, count in job.failures.items()}) + job.counts
     if counted:
@@ -81,7 +81,7 @@ def panel(job: Job, pace: Pace, width: int) -> Any:
         parts.append(Text(resting, style="yellow"))
     parts += [Text(f"next {url}", style="dim", no_wrap=True, overflow="ellipsis") for url in _next(job)]
     minutes, seconds = divmod(int(job.elapsed_s), 60)
-    title = f"frontrank crawl  {job.crawl.policy.spec()}  {minutes}:{seconds:02}"
+    title = f"frontrank crawl  {job.crawl.state.policy.spec()}  {minutes}:{seconds:02}"
     shown = [part for part in parts if part is not None]
     return Panel(Group(*shown), title=title, title_align="left", subtitle=_state(job), subtitle_align="left", width=width)
 
@@ -104,7 +104,9 @@ def rests(resting: list[tuple[str, str, float]], given_up: int = 0) -> str:
 
 def _state(job: Job) -> str:
     if job.ended:
-        return f"{ENDS.get(job.ended, job.ended)}; waiting for {job.crawl.leased:,} pages in flight (Ctrl-C: stop at once)"
+        return (
+            f"{ENDS.get(job.ended, job.ended)}; waiting for {job.crawl.inspect.leased:,} pages in flight (Ctrl-C: stop at once)"
+        )
     return "reading sitemaps" if job.reading else "Ctrl-C: stop within seconds; nothing is lost"
 
 
@@ -139,11 +141,20 @@ def _facts(job: Job, pace: Pace) -> Any:
     for _ in range(3):
         facts.add_column(style="dim")
         facts.add_column(justify="right")
-    facts.add_row("fetched", f"{crawl.fetched_count:,}", "failed", f"{crawl.failed_count:,}", "in flight", f"{crawl.leased:,}")
-    facts.add_row("waiting", f"{crawl.waiting:,}", "known", f"{crawl.known:,}", "pages/s", f"{pace.over(RATE_S):,.1f}")
-    if crawl.revisits:
-        facts.add_row("revisits", f"{crawl.revisits:,}")
-    for name, value in crawl.gauges().items():
+    facts.add_row(
+        "fetched",
+        f"{crawl.inspect.fetched_count:,}",
+        "failed",
+        f"{crawl.inspect.failed_count:,}",
+        "in flight",
+        f"{crawl.inspect.leased:,}",
+    )
+    facts.add_row(
+        "waiting", f"{crawl.inspect.waiting:,}", "known", f"{crawl.inspect.known:,}", "pages/s", f"{pace.over(RATE_S):,.1f}"
+    )
+    if crawl.inspect.revisits:
+        facts.add_row("revisits", f"{crawl.inspect.revisits:,}")
+    for name, value in crawl.inspect.gauges().items():
         facts.add_row(name, f"{value:.4f}")
     return facts
 
@@ -153,11 +164,11 @@ def _hosts(job: Job) -> Any:
     from rich.table import Table
 
     crawl = job.crawl
-    now = crawl.clock() + crawl.shift
+    now = crawl.inspect.clock() + crawl.inspect.shift
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("host", "waiting", "in flight", "taken", "delay", "ready in"):
         table.add_column(name, justify="left" if name == "host" else "right", overflow="ellipsis", no_wrap=True)
-    for host in crawl.busiest_hosts(HOSTS):
+    for host in crawl.inspect.busiest_hosts(HOSTS):
         wait = host["ready_at"] - now
         free = f"{wait:.1f} s" if wait > 0 else "spent" if 0 < host["budget"] <= host["taken"] else "now"
         table.add_row(
@@ -169,4 +180,4 @@ def _hosts(job: Job) -> Any:
 def _next(job: Job) -> list[str]:
     """The pages that come next, if their hosts may be asked."""
     crawl = job.crawl
-    return [] if crawl.waiting > LARGE else [page["url"] for page in crawl.next(NEXT)]
+    return [] if crawl.inspect.waiting > LARGE else [page["url"] for page in crawl.inspect.next(NEXT)]

@@ -37,9 +37,9 @@ class Job:
     def __init__(self, crawl: Crawl, options: Options, warc: Warc | None) -> None:
         self.crawl, self.options, self.warc = crawl, options, warc
         self.counts: Counter[str] = Counter(crawl.notes.get("counts", {}))
-        self.failures: Counter[str] = crawl.history.reasons()
+        self.failures: Counter[str] = crawl.inspect.history.reasons()
         self.begun = time.monotonic()
-        self.trouble = HostTrouble(lambda: crawl.politeness, has_answered=self._has_answered)
+        self.trouble = HostTrouble(lambda: crawl.state.politeness, has_answered=self._has_answered)
         self.settled_before = self.settled
         self.worked_before = float(crawl.notes.get(WORKED, 0.0))
         self.reading = options.sitemaps and "sitemaps" not in crawl.notes  # sitemaps
@@ -57,8 +57,8 @@ class Job:
         self._taken_at = -math.inf  # when a page was last taken
 
     def _has_answered(self, host: str) -> bool:
-        number = self.crawl.find_host(host)
-        return number >= 0 and bool(self.crawl.frontier.hosts(number)["done"][0])
+        number = self.crawl.inspect.host_number(host)
+        return number >= 0 and bool(self.crawl.state.frontier.hosts(number)["done"][0])
 
     def begin(self) -> None:
         """The time of this run counts from here: what was loaded before is not the crawl's."""
@@ -71,23 +71,23 @@ class Job:
     @property
     def settled(self) -> int:
         """Pages settled, revisits too."""
-        return len(self.crawl.order) - len(self.crawl.reopened) + self.crawl.revisits
+        return len(self.crawl.state.progress.order) - len(self.crawl.state.progress.reopened) + self.crawl.inspect.revisits
 
     @property
     def asked(self) -> int:
         """Pages settled that were asked for, revisits too: what the budget counts."""
-        return requested_pages(self.crawl.fetched_count, self.crawl.revisits, self.failures)
+        return requested_pages(self.crawl.inspect.fetched_count, self.crawl.inspect.revisits, self.failures)
 
     def may_take(self) -> bool:
         """Whether another page may be taken; if not now or ever, the reason is kept."""
         if self.ended or self.on_hold:
             return False
         crawl, options = self.crawl, self.options
-        if options.budget and self.asked + crawl.leased >= options.budget:
+        if options.budget and self.asked + crawl.inspect.leased >= options.budget:
             if self.asked >= options.budget:
                 self.end(EndReason.BUDGET)
             return False
-        if crawl.done() or self.stop.holds(crawl.gauges):
+        if crawl.inspect.done() or self.stop.holds(crawl.inspect.gauges):
             self.end(EndReason.RULE)
         elif options.time_s and self.elapsed_s >= options.time_s:
             self.end(EndReason.TIME)
@@ -97,14 +97,14 @@ class Job:
         """How many pages may be taken together."""
         if self.options.one_by_one:
             return 1
-        room = self.options.in_flight - self.crawl.leased
+        room = self.options.in_flight - self.crawl.inspect.leased
         if self.options.budget:
-            room = min(room, self.options.budget - self.asked - self.crawl.leased)
+            room = min(room, self.options.budget - self.asked - self.crawl.inspect.leased)
         return max(room, 1)
 
     def take(self) -> list[int]:
         """The next pages to fetch; ``may_take`` was asked."""
-        left = self.options.budget - self.asked - self.crawl.leased if self.options.budget else math.inf
+        left = self.options.budget - self.asked - self.crawl.inspect.leased if self.options.budget else math.inf
         pages = self.seeds.take(self.room(), left)
         if pages:
             self._taken_at = time.monotonic()
@@ -121,13 +121,13 @@ class Job:
         """
         if not self.options.one_by_one:
             return 0.0
-        return math.inf if self.crawl.leased else max(0.0, self._taken_at + self.options.delay - time.monotonic())
+        return math.inf if self.crawl.inspect.leased else max(0.0, self._taken_at + self.options.delay - time.monotonic())
 
     def has_work(self) -> bool:
         """Whether pages are in flight, or one may be taken now or later."""
         if self.error is not None:
             return False
-        if self.crawl.leased or (self.reading and not self.ended):
+        if self.crawl.inspect.leased or (self.reading and not self.ended):
             return True
         return self.may_take() and self.crawl.next_at() is not None
 

@@ -33,15 +33,15 @@ class Revisiting:
         else:
             self.policy = parse(options.revisit, live=True)
             crawl.note(NOTE, {"spec": options.revisit, **to_data(self.policy)})
-        if not crawl.keeps_payloads:
+        if not crawl.state.payloads.keeps_all:
             crawl.note(KEEPS, True)
-            crawl.keeps_payloads = True
-        if crawl.revisit_share != options.revisit_share:
-            crawl.share_revisits(options.revisit_share)
+            crawl.state.payloads.keeps_all = True
+        if crawl.control.revisit_share != options.revisit_share:
+            crawl.control.share_revisits(options.revisit_share)
 
     def before(self, page: int) -> Copy | None:
         """The copy that there is of a page."""
-        packed = self.crawl.attached(page)
+        packed = self.crawl.attached([page]).get(page)
         try:
             return None if packed is None else Copy.unpack(packed)
         except (ValueError, TypeError) as error:
@@ -52,16 +52,16 @@ class Revisiting:
 
         With status 304 the crawl keeps the links of a page that is the same as before.
         """
-        now = self.crawl.clock()
+        now = self.crawl.inspect.clock()
         copy = visited(self.policy, result.copy or Copy(), task.before, result.unchanged, now)
-        self.crawl.attach(task.handle, copy.pack())
+        self.crawl.attach({task.handle: copy.pack()})
         return 304 if result.unchanged else result.status, now + copy.wait_s
 
     def failed(self, page: int, reason: str) -> None:
         """A page that arrived before did not arrive now: it is fetched again all the same, unless it is gone for good."""
         before = self.before(page)
         if before is not None and reason not in FOR_GOOD:
-            self.crawl.schedule_page(page, self.crawl.clock() + before.wait_s)
+            self.crawl.queues.schedule(page, self.crawl.inspect.clock() + before.wait_s)
 
 
 def visited(policy: Revisit, copy: Copy, before: Copy | None, unchanged: bool, now: float) -> Copy:

@@ -141,14 +141,14 @@ def reopen_job(
         if options.reach != before.reach:
             drop_out_of_reach(crawl, options)
         crawl.note("options", options.json())  # after the pages are dropped: a kill before that leaves the old options whole
-        if not crawl.known:  # the first run ended before it had begun
+        if not crawl.inspect.known:  # the first run ended before it had begun
             crawl.seed(options.seeds)
-        elif not (crawl.fetched_count or crawl.revisits):  # whoever resumes has fixed what failed every page
-            crawl.retry_failed(but=OUT_OF_REACH)
+        elif not (crawl.inspect.fetched_count or crawl.inspect.revisits):  # whoever resumes has fixed what failed every page
+            crawl.control.retry_failed(but=OUT_OF_REACH)
         with crawl.together():
-            for host, _, until in crawl.history.resting(crawl.now):
+            for host, _, until in crawl.inspect.history.resting(crawl.state.progress.now):
                 if until == math.inf:  # it was given up
-                    crawl.block_until(host, crawl.clock())
+                    crawl.control.block_until(host, crawl.inspect.clock())
         warc = Warc.resume(Path(out) / WARCS, _ends(crawl, Path(out) / WARCS)) if options.warc else None
     except BaseException:
         crawl.close()
@@ -167,9 +167,9 @@ def _check_links(folder: Path) -> None:
 
 def _retry_failed(crawl: Crawl, reason: str) -> None:
     """Have pages that failed wait again, but for those that the options ruled out: they stay so."""
-    found = crawl.retry_failed(reason, but=OUT_OF_REACH)
+    found = crawl.control.retry_failed(reason, but=OUT_OF_REACH)
     if not found and reason:
-        reasons = Counter(why for why in crawl.history.failed().values() if why not in OUT_OF_REACH).most_common()
+        reasons = Counter(why for why in crawl.inspect.history.failed().values() if why not in OUT_OF_REACH).most_common()
         listed = ", ".join(f"{why} ({count:,})" for why, count in reasons) or "no page failed"
         raise InputError(f"--retry-failed: no page failed for a reason that begins with {reason!r}; there are: {listed}")
 
@@ -212,7 +212,7 @@ def _ends(crawl: Crawl, folder: Path) -> dict[str, int]:
     """
     sizes: dict[str, float] = {}
     ends: dict[str, int] = {}
-    for name, start, length in crawl.history.records():
+    for name, start, length in crawl.inspect.history.records():
         if name not in sizes:
             sizes[name] = (folder / name).stat().st_size if (folder / name).exists() else math.inf
             ends[name] = 0
@@ -239,15 +239,17 @@ async def run_job(job: Job, *, impact: Value | None = None, watch: Watch | None 
     """Run a job until it ends, and leave its directory in order: report, counts, a snapshot for a quick next start."""
     from frontrank.fetching.crawler.source import fetch_pages
 
-    folder = job.crawl.folder
+    folder = job.crawl.inspect.folder
     assert folder is not None
     if job.warc is not None:
-        job.crawl.before_sync(job.warc.sync)
+        job.crawl.state.log.before_sync = job.warc.sync  # the records that events point to
     watcher = asyncio.ensure_future(_watch(job, watch))
     AT_WORK.append(job)
     try:
         with _logged(folder / LOG, job):
-            logger.info("crawling with %s, %d pages known", job.crawl.policy.spec(), job.crawl.known, extra={"job": job})
+            logger.info(
+                "crawling with %s, %d pages known", job.crawl.state.policy.spec(), job.crawl.inspect.known, extra={"job": job}
+            )
             await fetch_pages(job, impact)
             if not job.ended:
                 job.ended = EndReason.GIVEN_UP if given_up_hosts(job.crawl) else EndReason.EMPTY

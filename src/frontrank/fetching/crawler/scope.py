@@ -107,11 +107,11 @@ def drop_out_of_reach(crawl: Crawl, options: Options) -> int:
     scope = scope_of(options, crawl.notes.get("moved", ()))
     seeds = frozenset(options.seeds)  # these were named by a person, whatever the rules say
     dropped = 0
-    for page in crawl.waiting_pages():
+    for page in crawl.inspect.waiting_pages():
         url = crawl.url(page)
-        reason = "depth" if crawl.depth(page) > options.max_depth else scope.why_not(url)
+        reason = "depth" if crawl.inspect.depth(page) > options.max_depth else scope.why_not(url)
         if reason is not None and url not in seeds:
-            crawl.drop_page(page, reason)
+            crawl.drop(page, reason)
             dropped += 1
     return dropped
 

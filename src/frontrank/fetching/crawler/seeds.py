@@ -35,22 +35,22 @@ class Seeds:
         self.crawl, self.options = crawl, options
         self.next_at: float | None = None  # what is left of the budget is kept for seeds: when the first of them may go
         self._apply()
-        pages = self._prioritised(np.arange(crawl.known, dtype=np.int32))
+        pages = self._prioritised(np.arange(crawl.inspect.known, dtype=np.int32))
         self.open = dict.fromkeys(pages.tolist())  # an ordered set
 
     def _apply(self) -> None:
         """Give the seeds their priority, or end it, if this was not done before."""
-        crawl, frontier = self.crawl, self.crawl.frontier
-        pages = np.array([page for page in map(crawl.find, self.options.seeds) if page >= 0], np.int32)
+        crawl, frontier = self.crawl, self.crawl.state.frontier
+        pages = np.array([page for page in map(crawl.lookup, self.options.seeds) if page >= 0], np.int32)
         pages = pages[frontier.marks(pages) != GONE]
         if self.options.seeds_first:  # a priority that somebody has set stays
-            crawl.prioritise_pages(pages[np.abs(frontier.keys(pages)) < BEYOND], PRIORITY)
+            crawl.control.prioritise_pages(pages[np.abs(frontier.keys(pages)) < BEYOND], PRIORITY)
         else:
-            crawl.prioritise_pages(self._prioritised(np.arange(crawl.known, dtype=np.int32)), 0)
+            crawl.control.prioritise_pages(self._prioritised(np.arange(crawl.inspect.known, dtype=np.int32)), 0)
 
     def _prioritised(self, pages: Array) -> Array:
         """Those of these pages that go as seeds and are not done with."""
-        frontier = self.crawl.frontier
+        frontier = self.crawl.state.frontier
         first = frontier.keys(pages) == key_of(PRIORITY)
         found: Array = pages[first & (frontier.marks(pages) != GONE)]
         return found
@@ -61,15 +61,15 @@ class Seeds:
         self.next_at = None
         if left - len(self.open) >= room:
             return crawl.take_pages(room)
-        taken = crawl.take_prioritised(room, PRIORITY)
+        taken = crawl.queues.take_prioritised(room, PRIORITY)
         if len(taken) < room:
-            now = crawl.clock() + crawl.shift
+            now = crawl.inspect.clock() + crawl.inspect.shift
             waiting, at = self._waiting(now)
             spare = left - len(taken) - waiting
             if spare > 0:
                 taken += crawl.take_pages(int(min(room - len(taken), spare)))
             else:  # a seed whose time has come waits for a page of its host to arrive
-                self.next_at = at - crawl.shift if at > now else math.inf
+                self.next_at = at - crawl.inspect.shift if at > now else math.inf
         return taken
 
     def _waiting(self, now: float) -> tuple[int, float]:
@@ -81,7 +81,7 @@ class Seeds:
 
     def _free_at(self, pages: Array) -> Array:
         """When each of these may go, as far as time alone decides; infinity: it is leased, or its host has spent its budget."""
-        frontier = self.crawl.frontier
+        frontier = self.crawl.state.frontier
         marks, own, hosts = frontier.marks(pages), frontier.hosts_of(pages), frontier.hosts()
         free = np.maximum(hosts["ready_at"], hosts["blocked"])
         for bound, used in (("budget", "taken"), ("limit", "done")):
@@ -93,13 +93,13 @@ class Seeds:
 
     def settled(self, page: int) -> None:
         """A page arrived, or did not; one that will be tried again is still to be fetched."""
-        if page in self.open and self.crawl.state.fetched[page]:
+        if page in self.open and self.crawl.state.ordering.is_fetched(page):
             del self.open[page]
             if self.options.revisit:
-                self.crawl.prioritise(page, 0)
+                self.crawl.control.prioritise(page, 0)
 
     def redirected(self, page: int, target: int) -> None:
         """Where a seed leads is fetched in its place."""
-        if page in self.open and self.crawl.frontier.mark(target) != GONE and target not in self.open:
+        if page in self.open and self.crawl.state.frontier.mark(target) != GONE and target not in self.open:
             self.open[target] = None
-            self.crawl.prioritise(target, PRIORITY)
+            self.crawl.control.prioritise(target, PRIORITY)

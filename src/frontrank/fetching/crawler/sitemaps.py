@@ -83,7 +83,7 @@ class Reading:
                 guard.cancel()
 
     def _leave_alone(self, origin: str) -> None:
-        self.job.crawl.block(host_of(origin), max(LEFT_ALONE_S, self.job.options.delay))
+        self.job.crawl.control.block(host_of(origin), max(LEFT_ALONE_S, self.job.options.delay))
 
     async def _keep_alone(self, origin: str) -> None:
         with self.job.failing():
@@ -132,7 +132,7 @@ class Reading:
                 reason = self.arrivals.scope.why_not(url)
                 if reason is not None:
                     self.job.count(reason)
-                elif (page := crawl.find(url)) < 0 or crawl.mark(page) == ABSENT:
+                elif (page := crawl.lookup(url)) < 0 or crawl.inspect.mark(page) == ABSENT:
                     fresh.append(url)
             if self.job.ended:
                 return

@@ -39,22 +39,22 @@ class CrawlSource:
     def __init__(self, job: Job, requests: Requests, arrivals: Arrivals) -> None:
         self.job, self.crawl, self.requests, self.arrivals = job, job.crawl, requests, arrivals
         self.trouble = job.trouble
-        self.advice = f", and continue with --resume {job.crawl.folder}"
+        self.advice = f", and continue with --resume {job.crawl.inspect.folder}"
         self.judging = Judging()
-        scorings = [one.close for one in job.crawl.scoring.values()]  # first: the threads of `judging` wait for them
-        job.closers += [*scorings, requests.close, self.judging.close]
+        # scorers first: the threads of `judging` wait for them
+        job.closers += [job.crawl.scorers.close, requests.close, self.judging.close]
         self._by_address = job.options.politeness_by == IP
 
     # Pages out ----------------------------------------------------------------------------------------------------------------
     async def take(self) -> tuple[list[Task], float]:
         if not self.job.may_take():
             return [], MAX_IDLE_S
-        wait_s = max(self.job.wait_s(), self.requests.pacer.rest_s(self.crawl.politeness.delay_s))
+        wait_s = max(self.job.wait_s(), self.requests.pacer.rest_s(self.crawl.state.politeness.delay_s))
         if wait_s <= 0:
             if tasks := [self._task(page) for page in self.job.take()]:
                 return tasks, 0.0
             at = self.job.next_at()
-            wait_s = inf if at is None else max(at - self.crawl.clock(), 0.001)
+            wait_s = inf if at is None else max(at - self.crawl.inspect.clock(), 0.001)
         return [], min(wait_s, MAX_IDLE_S)
 
     def _task(self, page: int) -> Task:
@@ -62,7 +62,7 @@ class CrawlSource:
         revisiting = self.arrivals.revisiting
         before = revisiting.before(page) if revisiting is not None else None
         max_wait_s = inf if self.job.options.one_by_one else MAX_WAIT_S
-        return FetchTask(page, url, self.crawl.group_of(host_of(url)), before, max_wait_s)
+        return FetchTask(page, url, self.crawl.inspect.group_of(host_of(url)), before, max_wait_s)
 
     def has_work(self) -> bool:
         return self.job.has_work()
@@ -71,7 +71,7 @@ class CrawlSource:
         if wait := self._stand_back_s(task):
             with self.crawl.together():
                 self.crawl.give_back([task.handle])
-                self.crawl.schedule_page(task.handle, self.crawl.clock() + wait)
+                self.crawl.queues.schedule(task.handle, self.crawl.inspect.clock() + wait)
             return False
         if self._by_address and not await self._join_address(host_of(task.url)):
             await self.give_back(task)
@@ -82,23 +82,23 @@ class CrawlSource:
         """How long a page waits while others of its host go first, as the host may be in trouble."""
         if not self.trouble.has_failed(task.queue, task.url):
             return 0.0
-        hosts = self.crawl.frontier.hosts(self.crawl.find_host(task.queue))
+        hosts = self.crawl.state.frontier.hosts(self.crawl.inspect.host_number(task.queue))
         return self.trouble.stand_back_s(task.queue, task.url) if hosts["waiting"][0] else 0.0
 
     async def _join_address(self, host: str) -> bool:
         """Whether a host may be requested now, once it is known which others have its address."""
-        if host in self.crawl.joined or self.requests.own.names.proxies:
+        if host in self.crawl.state.hosts.joined or self.requests.own.names.proxies:
             return True
         try:
             addresses = sorted(str(address[0]) for _, address in await self.requests.own.names.addresses(host))
         except NotFetched:
             return True  # the request says why
-        return not addresses or self.crawl.join(host, addresses[0])
+        return not addresses or self.crawl.control.join(host, addresses[0])
 
     # Pages back ---------------------------------------------------------------------------------------------------------------
     def _is_leased(self, task: Task) -> bool:
         """Whether a page is still to be settled here: a machine that was asleep may outlive its leases."""
-        return self.job.error is None and self.crawl.mark(task.handle) == LEASED
+        return self.job.error is None and self.crawl.inspect.mark(task.handle) == LEASED
 
     async def settle(self, task: Task, result: FetchResult, verdict: Verdict) -> None:
         try:
@@ -112,7 +112,7 @@ class CrawlSource:
         found = result.found
         if found is None:
             return {}
-        scores = self.crawl.scores_at_once(url, found.title, found.text)
+        scores = self.crawl.scorers.judge_at_once(url, found.title, found.text)
         if scores is None:
             scores = await self.judging.wait_for(host_of(url), self.crawl.scores, url, found.title, found.text)
         return scores
@@ -122,7 +122,7 @@ class CrawlSource:
             with self.crawl.together():
                 self.crawl.give_back([task.handle])
                 if rest_s > 0:
-                    self.crawl.rest(host_of(task.url), rest_s)
+                    self.crawl.control.rest(host_of(task.url), rest_s)
 
     # The end ------------------------------------------------------------------------------------------------------------------
     @property
@@ -137,9 +137,9 @@ async def fetch_pages(job: Job, impact: Callable[[str], float] | None = None) ->
     """Run the fetch loop of a job, and read its sitemaps, until the crawl has ended or is abandoned."""
     crawl, options = job.crawl, job.options
     requests = Requests(
-        FetchOptions.of(options, crawl.reads_texts),
-        Pacer(crawl.pace_of, resumed=crawl.resumed),
-        crawl if options.robots else None,
+        FetchOptions.of(options, crawl.inspect.reads_texts),
+        Pacer(crawl.inspect.pace_of, resumed=crawl.inspect.resumed),
+        crawl.control if options.robots else None,
         fetchers=options.fetchers,
         warc=job.warc,
     )

@@ -30,13 +30,13 @@ def status(path: str | os.PathLike[str], with_queue: bool = False, clock: Callab
     running = is_locked(Path(path))
     crawl = Crawl.recover(path, read_only=True)
     try:
-        facts = crawl.status() | {"running": running}
-        times, _ = crawl.history.times()
+        facts = crawl.inspect.status() | {"running": running}
+        times, _ = crawl.inspect.history.times()
         now = clock() if running else float(facts["last_event"] or 0.0)
         facts["pages_per_s"] = rates(times, now, crawl.notes.get(WORKED))
         facts["trouble"] = [
             {"host": host, "reason": reason, "next_try_s": None if until == inf else max(until - clock(), 0.0)}
-            for host, reason, until in crawl.history.resting(clock() if running else crawl.now)
+            for host, reason, until in crawl.inspect.history.resting(clock() if running else crawl.state.progress.now)
             if _has_more(crawl, host)
         ]
         facts |= _budget(crawl.notes.get("options", {}).get("budget", 0), facts)
@@ -49,7 +49,7 @@ def status(path: str | os.PathLike[str], with_queue: bool = False, clock: Callab
 
 def _has_more(crawl: Crawl, host: str) -> bool:
     """Whether pages of a host are still to be fetched."""
-    (row,) = crawl.frontier.hosts(crawl.find_host(host))
+    (row,) = crawl.state.frontier.hosts(crawl.inspect.host_number(host))
     return bool(row["waiting"] + row["later"] + row["leased"])
 
 
@@ -72,8 +72,15 @@ def _budget(budget: int, facts: dict[str, Any]) -> dict[str, Any]:
 
 def _queue(crawl: Crawl) -> list[dict[str, Any]]:
     """All waiting pages in the order of their priority, whatever politeness says; last those that wait for a retry."""
-    rows = [{**page, "state": "waiting"} for page in crawl.next(max(crawl.waiting, 1))]
-    again = [page for page in crawl.waiting_pages() if crawl.mark(page) == LATER]
-    for page in sorted(again, key=lambda page: -crawl.frontier.key(page)):
-        rows.append({"url": crawl.url(page), "priority": priority(crawl, page), "depth": crawl.depth(page), "state": "retry"})
+    rows = [{**page, "state": "waiting"} for page in crawl.inspect.next(max(crawl.inspect.waiting, 1))]
+    again = [page for page in crawl.inspect.waiting_pages() if crawl.inspect.mark(page) == LATER]
+    for page in sorted(again, key=lambda page: -crawl.state.frontier.key(page)):
+        rows.append(
+            {
+                "url": crawl.url(page),
+                "priority": priority(crawl.state, page),
+                "depth": crawl.inspect.depth(page),
+                "state": "retry",
+            }
+        )
     return [{**row, "host": host_of(row["url"])} for row in rows]

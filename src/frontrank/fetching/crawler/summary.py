@@ -203,28 +203,28 @@ class Summary:
 def summarise(job: Job) -> Summary:
     crawl = job.crawl
     crawl.commit()
-    history = crawl.history
+    history = crawl.inspect.history
     statuses = history.statuses()
     spent, deep = limited_hosts(crawl, job.options.max_depth)
-    best = [Best(*page) for page in history.best(BEST_KEPT)] if crawl.policy.scorers() else []
+    best = [Best(*page) for page in history.best(BEST_KEPT)] if crawl.state.policy.scorers() else []
     return Summary(
-        folder=os.fspath(crawl.folder or ""),
-        policy=crawl.policy.spec(),
+        folder=os.fspath(crawl.inspect.folder or ""),
+        policy=crawl.state.policy.spec(),
         ended=job.ended or "",
-        fetched=crawl.fetched_count,
-        failed=crawl.failed_count,
-        known=crawl.known,
-        waiting=crawl.waiting,
+        fetched=crawl.inspect.fetched_count,
+        failed=crawl.inspect.failed_count,
+        known=crawl.inspect.known,
+        waiting=crawl.inspect.waiting,
         run_pages=job.settled - job.settled_before,
         run_s=job.elapsed_s,
         budget=job.options.budget,
-        revisits=crawl.revisits,
+        revisits=crawl.inspect.revisits,
         unchanged=statuses[304],
         statuses={str(status): count for status, count in statuses.most_common()},
         failures=dict(job.failures.most_common()),
         retries=history.retries(),
         not_followed=dict(job.counts.most_common()),
-        gauges=crawl.gauges(),
+        gauges=crawl.inspect.gauges(),
         unscored=dict(history.unscored().most_common()),
         hosts=_hosts(job),
         traps=[family for family in job.traps.families() if family.exclude not in job.options.exclude],
@@ -243,9 +243,9 @@ def summarise(job: Job) -> Summary:
 def given_up_hosts(crawl: Crawl) -> list[GivenUp]:
     """Hosts that were given up while pages wait for them, those with most pages first."""
     found = []
-    for host, reason, until in crawl.history.resting(crawl.now):
-        number = crawl.find_host(host) if until == math.inf else -1
-        if number >= 0 and (pages := int(sum(crawl.frontier.hosts(number)[name][0] for name in ("waiting", "later")))):
+    for host, reason, until in crawl.inspect.history.resting(crawl.state.progress.now):
+        number = crawl.inspect.host_number(host) if until == math.inf else -1
+        if number >= 0 and (pages := int(sum(crawl.state.frontier.hosts(number)[name][0] for name in ("waiting", "later")))):
             found.append(GivenUp(host, reason, pages))
     return sorted(found, key=lambda host: -host.pages)
 
@@ -263,16 +263,15 @@ def waits_on(hosts: list[GivenUp]) -> str:
 
 def _remarks(job: Job, best: list[Best]) -> list[str]:
     crawl, goal = job.crawl, job.options.goal
-    remarks = list(trust_of(crawl.policy).unmet(getattr(crawl.state, "url_value", None), crawl.known))
-    if goal and crawl.policy.scorers() and not best and crawl.fetched_count:
-        remarks.append(
-            f"no page of the {crawl.fetched_count:,} holds a word of the goal {goal!r}; name other words, or other seeds"
-        )
+    remarks = list(trust_of(crawl.state.policy).unmet(getattr(crawl.state, "url_value", None), crawl.inspect.known))
+    fetched = crawl.inspect.fetched_count
+    if goal and crawl.state.policy.scorers() and not best and fetched:
+        remarks.append(f"no page of the {fetched:,} holds a word of the goal {goal!r}; name other words, or other seeds")
     return remarks
 
 
 def _over_time(crawl: Crawl) -> dict[str, Array]:
-    times, arrived = crawl.history.times()
+    times, arrived = crawl.inspect.history.times()
     if not len(times):  # it was stopped before its first page had come
         return {}
     return {"seconds": times - times[0], "arrived": arrived}
@@ -280,7 +279,7 @@ def _over_time(crawl: Crawl) -> dict[str, Array]:
 
 def _hosts(job: Job) -> list[Host]:
     """The hosts of most pages."""
-    largest = sorted(job.crawl.hosts(), key=lambda host: (-host["settled"], -host["waiting"]))[:HOSTS_TOLD]
+    largest = sorted(job.crawl.inspect.hosts(), key=lambda host: (-host["settled"], -host["waiting"]))[:HOSTS_TOLD]
     return [Host(host["host"], host["settled"], host["failed"], host["waiting"]) for host in largest]
 
 

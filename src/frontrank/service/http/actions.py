@@ -76,7 +76,7 @@ def set_queries(target: Target, params: Queries) -> shapes.Done:
 def set_impacts(target: Target, params: Impacts) -> shapes.ImpactsDone:
     """What searchers made of pages so far, instead of what was reported before; unknown pages are named and skipped."""
     rows = params.pages
-    applied = target.source.tell("impacts", told=[[row.url, row.clicks, row.views] for row in rows])
+    applied = target.source.tell("impacts", rows=[[row.url, row.clicks, row.views] for row in rows])
     unknown = target.source.ask("unknown_urls", [row.url for row in rows])
     done = _done(target, f"{len(rows) - len(unknown):,} pages have a new impact, {len(unknown):,} are not known", applied)
     return shapes.ImpactsDone(done=done.done, applied=applied, unknown=unknown[:MAX_NAMED], unknown_pages=len(unknown))

@@ -1,6 +1,6 @@
 """How the crawls of a service are read: quick reads in this process, slow ones in processes of their own.
 
-    here            methods of Crawl that hold its lock for milliseconds
+    here            methods of crawl.inspect that hold its lock for milliseconds
     past            a process that reads logs bit by bit (``past``), and another that looks for URLs in them
     replays         a process that replays logs (``replays``): seconds to minutes, one at a time
     telling         a process that sends commands to crawls of other processes, and waits until they have acted on them
@@ -74,7 +74,7 @@ class ServedCrawl:
 
     def ask(self, method: str, *given: Any) -> Any:
         with self._use() as crawl:
-            return getattr(crawl, method)(*given)
+            return getattr(crawl.inspect, method)(*given)
 
     def overview(self) -> dict[str, Any]:
         summary = self.crawls.summary(self.name)

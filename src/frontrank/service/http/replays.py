@@ -22,8 +22,8 @@ from frontrank.crawl import inbox
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.needs import check_live
-from frontrank.crawl.recovery import first_workload
 from frontrank.crawl.status import is_known
+from frontrank.crawl.stored import first_workload
 from frontrank.errors import InputError, SpecError, StorageError, nearest
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
@@ -81,8 +81,8 @@ def opening(what: Trusted, function: Callable[..., T], *given: Any) -> T:
 
 
 def watched(folder: str, method: str, given: tuple[Any, ...]) -> Any:
-    """What a crawl in a directory says, be it at work or not: a method of Crawl, called on one moment of it."""
-    return getattr(_crawl(folder), method)(*given)
+    """What a crawl in a directory says, be it at work or not: a method of crawl.inspect, called on one moment of it."""
+    return getattr(_crawl(folder).inspect, method)(*given)
 
 
 def tell(folder: str, verb: str, given: dict[str, Any]) -> bool:
@@ -164,8 +164,8 @@ def running(folder: str) -> bool:
 def explain(folder: str, url: str, queue: str | None = None) -> dict[str, Any] | None:
     """Why a page is where it is in the queue; None if it is not known."""
     with Crawl.recover(folder, read_only=True) as crawl:
-        page = crawl.find_page(url, queue)
-        return crawl.explain(url, queue) if is_known(crawl, page) else None
+        page = crawl.lookup(url, queue)
+        return crawl.inspect.explain(url, queue) if is_known(crawl.state, page) else None
 
 
 def compare(folder: str, spec: str, n: int) -> Compared:
@@ -183,7 +183,7 @@ def compare(folder: str, spec: str, n: int) -> Compared:
 
 def _compared(before: Crawl, after: Crawl, n: int) -> Compared:
     first, then = _order(before), _order(after)
-    place_before, place = _places(first, before.known), _places(then, after.known)
+    place_before, place = _places(first, before.inspect.known), _places(then, after.inspect.known)
 
     def moved(page: int) -> Moved:
         now, was = int(place[page]), int(place_before[page])
@@ -191,8 +191,8 @@ def _compared(before: Crawl, after: Crawl, n: int) -> Compared:
 
     head, old = then[:n].tolist(), first[:n].tolist()
     return Compared(
-        policy=after.policy.spec(),
-        policy_before=before.policy.spec(),
+        policy=after.state.policy.spec(),
+        policy_before=before.state.policy.spec(),
         pages=len(head),
         shared=len(set(head) & set(old)),
         head=[moved(page) for page in head],
@@ -202,8 +202,8 @@ def _compared(before: Crawl, after: Crawl, n: int) -> Compared:
 
 def _order(crawl: Crawl) -> Array:
     """All waiting pages, the next first."""
-    count = crawl.frontier.counts.waiting - crawl.frontier.counts.later
-    return crawl.frontier.best(max(count, 1))
+    count = crawl.state.frontier.counts.waiting - crawl.state.frontier.counts.later
+    return crawl.state.frontier.best(max(count, 1))
 
 
 def _places(order: Array, known: int) -> Array:

@@ -17,9 +17,9 @@ from frontrank.kernels.jit import Array, by_size, lazy
 MAX_PROBED = 100  # pages of one URL that are looked at, those named last first
 
 
-class Elsewhere:
+class PagesByUrl:
     """
-    >>> pages = Elsewhere()
+    >>> pages = PagesByUrl()
     >>> pages.add([3, 5, 8], names.fingerprints(["a", "b", "a"]))
     >>> pages.find(names.fingerprint("a")), pages.find(names.fingerprint("b")), pages.find(names.fingerprint("c"))
     ([8, 3], [5], [])

@@ -1,11 +1,11 @@
-"""What a program may give a crawl by mistake: refused in a sentence, before anything is written or changed."""
+"""Checks of what a program passes to a crawl: refused in a sentence, before anything is written or changed."""
 
 from __future__ import annotations
 
 import math
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -45,27 +45,18 @@ def urls(values: Any, what: str) -> list[str]:
 
 
 def _each(check: Callable[[Any, str], str], values: Any, what: str) -> list[str]:
-    given = [values] if isinstance(values, str | bytes) or not isinstance(values, Iterable) else list(values)
-    return [check(value, what) for value in given]
+    items = [values] if isinstance(values, str | bytes) or not isinstance(values, Iterable) else list(values)
+    return [check(value, what) for value in items]
 
 
-def seconds(value: Any, said: str, finite: bool = True) -> float:
-    """A time. ``said`` begins the sentence, such as "a page must be scheduled for"."""
+def seconds(value: Any, what: str, finite: bool = True) -> float:
+    """A time. ``what`` begins the sentence, such as "a page must be scheduled for"."""
     if type(value) is float and -math.inf < value < math.inf:  # nearly always, and at every event
         return value
     real = _real(value)
     if math.isfinite(real) or (not finite and math.isinf(real)):
         return real
-    raise InputError(f"{said} a time in seconds, got {value!r}")
-
-
-def clock(value: Any) -> Callable[[], float]:
-    """A clock, each of whose answers is looked at; the system's need not be."""
-    if value is time.time:
-        system: Callable[[], float] = value
-        return system
-    function(value, "clock", "which returns a time in seconds")
-    return lambda: seconds(value(), "a clock must return")
+    raise InputError(f"{what} a time in seconds, got {value!r}")
 
 
 def _real(value: Any) -> float:
@@ -84,10 +75,15 @@ def number(value: Any, what: str) -> float:
     raise InputError(f"{what} must be a finite number from 0, got {value!r}")
 
 
-def whole(value: Any, what: str, least: int = 0, of: str = "") -> int:
-    if isinstance(value, WHOLE) and not isinstance(value, bool) and least <= value <= MAX_WHOLE:
+def whole(value: Any, what: str, minimum: int = 0, of: str = "") -> int:
+    if isinstance(value, WHOLE) and not isinstance(value, bool) and minimum <= value <= MAX_WHOLE:
         return int(value)
-    raise InputError(f"{what} must be a whole number{of} from {least}, got {value!r}")
+    raise InputError(f"{what} must be a whole number{of} from {minimum}, got {value!r}")
+
+
+def checked_clock(clock: Callable[[], Any]) -> Callable[[], float]:
+    """A clock, each of whose answers is checked; the system's need not be."""
+    return clock if clock is time.time else lambda: seconds(clock(), "a clock must return")
 
 
 def politeness(value: Any) -> Politeness:
@@ -109,12 +105,6 @@ def path(value: Any) -> Path:
     raise InputError(f"the directory of a crawl must be a path, got {value!r}")
 
 
-def function(value: Any, what: str, said: str) -> None:
-    """``said``: what it gives of what."""
-    if not callable(value):
-        raise InputError(f"{what} must be a function, {said}, got {value!r}")
-
-
 def where(value: Any) -> tuple[str, int, int] | None:
     """A WARC file, and where in it a record begins and how long it is."""
     if value is None:
@@ -122,3 +112,15 @@ def where(value: Any) -> tuple[str, int, int] | None:
     if isinstance(value, tuple) and len(value) == 3 and isinstance(value[0], str):
         return value[0], whole(value[1], "the beginning of a record"), whole(value[2], "the length of a record")
     raise InputError(f"where must be the name of a file, and the beginning and the length of a record, got {value!r}")
+
+
+def share(value: Any, what: str) -> float:
+    if isinstance(value, int | float) and 0 <= value <= 1:
+        return float(value)
+    raise InputError(f"{what} must be a share from 0 to 1, got {value!r}")
+
+
+def payloads(values: Any) -> Mapping[int, bytes]:
+    if isinstance(values, Mapping) and all(isinstance(value, bytes) for value in values.values()):
+        return values
+    raise InputError(f"payloads must be a mapping from pages to bytes, got {values!r}")
