@@ -603,10 +603,10 @@ def test_links_are_kept_only_for_orderings_that_read_them_again(tmp_path: Path) 
 
 # Two formats ----------------------------------------------------------------------------------------------------------------
 def test_the_trace_of_a_crawl_and_an_imported_crawl_have_names_of_their_own() -> None:
-    from frontrank.crawl import journal
+    from frontrank.crawl import journal_file
     from frontrank.sources import imported_crawl
 
-    assert journal.FORMAT != imported_crawl.FORMAT
+    assert journal_file.FORMAT != imported_crawl.FORMAT
     assert "frontrank-crawl" in imported_crawl.FORMATS, "what 0.1 imported still opens"
 
 

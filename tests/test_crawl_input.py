@@ -47,7 +47,7 @@ WRONG: dict[str, Callable[[Crawl], Any]] = {
     "impact of a page": lambda crawl: crawl.fetched(A, impact=-1.0),
     "a seed": lambda crawl: crawl.seed([3.5]),  # type: ignore[list-item]
     "a seed must be a URL": lambda crawl: crawl.seed([""]),
-    "a seed must be a URL, got b.http": lambda crawl: crawl.seed(b"http://c.example/"),  # type: ignore[arg-type]
+    "a seed must be a URL, got b.http": lambda crawl: crawl.seed(b"http://c.example/"),
     "a link": lambda crawl: crawl.fetched(A, links=[3.5]),  # type: ignore[list-item]
     "a link must be a URL": lambda crawl: crawl.fetched(A, links=[("x", "y", "z")]),  # type: ignore[list-item]
     "a URL and its anchor": lambda crawl: crawl.fetched(A, links=[(B, None)]),  # type: ignore[list-item]

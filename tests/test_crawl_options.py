@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from frontrank.cli.crawl import command
 from frontrank.errors import InputError, SpecError
 from frontrank.fetching.crawler.config import read_config, read_seeds
-from frontrank.fetching.crawler.options import AGENT, Options, contact_of, options
+from frontrank.fetching.crawler.option_checks import AGENT, contact_of
+from frontrank.fetching.crawler.options import Options, options
 from frontrank.fetching.url_families import UrlFamily
 from frontrank.options import duration, size
 from frontrank.pages.urls import pattern

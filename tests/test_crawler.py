@@ -29,7 +29,8 @@ from warcio.archiveiterator import ArchiveIterator
 from frontrank.crawl import status
 from frontrank.crawl.events import Expired, Fetched, Seeded, Taken
 from frontrank.fetching.crawler import run
-from frontrank.fetching.crawler.options import AGENT, Options
+from frontrank.fetching.crawler.option_checks import AGENT
+from frontrank.fetching.crawler.options import Options
 from frontrank.lab.webserver import run_in_process
 from tests import live_orders
 from tests.commands import run_command

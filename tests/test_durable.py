@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from frontrank.crawl import inbox
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.events import Fetched
 from frontrank.crawl.journal import FILE, Journal
+from frontrank.crawl.journal_file import checkpoint
 from frontrank.errors import InputError, StorageError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
@@ -444,15 +446,16 @@ def test_a_child_that_writes_a_snapshot_does_not_lock_the_crawl_of_its_dead_pare
 
 def test_the_log_is_moved_into_the_database_while_the_crawl_goes_on(tmp_path: Path) -> None:
     crawl = begun(tmp_path / "c", 200)
-    assert isinstance(crawl.state.log, Journal)
-    mover = threading.Thread(target=crawl.state.log._checkpoint)
+    log = crawl.state.log
+    assert isinstance(log, Journal)
+    move = partial(checkpoint, log.folder, log._writing, lambda: False)
+    mover = threading.Thread(target=move)
     mover.start()
     grow(crawl, 100)
     mover.join()
-    crawl.state.log._checkpoint()
+    move()
     grow(crawl, 1)  # the first commit after a whole checkpoint begins the log anew
-    assert isinstance(crawl.state.log, Journal)
-    _, frames, _ = crawl.state.log.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    _, frames, _ = log.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     assert frames < 50
     crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
@@ -488,7 +491,7 @@ def test_a_crawl_killed_just_after_its_creation_can_be_looked_at(tmp_path: Path,
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("frontrank.crawl.journal._connected", killed)
+        patch.setattr("frontrank.crawl.journal.connect", killed)
         with pytest.raises(KeyboardInterrupt):
             Journal.create(tmp_path / "c", {})
     assert (tmp_path / "c" / FILE).read_bytes()[18:20] == b"\2\2", "not in WAL mode"

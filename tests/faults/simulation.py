@@ -20,7 +20,7 @@ from random import Random
 from typing import Any
 
 from frontrank.crawl import crawl as crawls
-from frontrank.crawl import inbox, journal, snapshots
+from frontrank.crawl import inbox, journal, journal_file, recovery, snapshots
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import FrontrankError, StorageError
 from frontrank.fetching import parsing
@@ -63,10 +63,11 @@ class InlineWorkers:
 def install() -> None:
     """Put the simulation beneath frontrank, once in a process."""
     disks.install()
-    disks.patch(journal, sqlite3=disks.Sqlite())
+    for module in (journal, journal_file):
+        disks.patch(module, sqlite3=disks.Sqlite())
     disks.patch(snapshots, open=disks.open_file)
     snapshots.Snapshots._fork = lambda self, head, arrays: snapshots._write(self.folder, head, arrays)  # type: ignore[method-assign]
-    for module in (crawls, run):
+    for module in (crawls, recovery, run):
         disks.patch(module, Journal=WatchedJournal)
     disks.patch(parsing, Workers=InlineWorkers)
     inbox.LOOK_S = 30.0

@@ -80,27 +80,26 @@ class LogContract:
     def test_what_is_kept_with_a_page_stays_until_it_is_detached(self) -> None:
         log: Log = self.new()
         assert not log.has_payloads()
-        log.attach(3, b"\0payload")
-        log.attach(4, b"other")
+        log.attach({3: b"\0payload", 4: b"other"})
         log.keep_text(3, "words")
         log.commit()
         log = self.reopen(log)
         assert log.has_payloads()
-        assert (log.attached(3), log.attached(9)) == (b"\0payload", None)
+        assert log.attached([3, 9]) == {3: b"\0payload"}
         assert log.texts([9, 3]) == ["", "words"]
         log.detach(3)
         log.commit()
         log = self.reopen(log)
-        assert (log.attached(3), log.attached(4)) == (None, b"other")
+        assert log.attached([3, 4]) == {4: b"other"}
 
     def test_what_is_kept_with_many_pages_is_found_together(self) -> None:
         log: Log = self.new()
-        log.attach_all({page: b"%d" % page for page in range(0, 3_000, 2)})
-        log.attach_all({4: b"other"})
+        log.attach({page: b"%d" % page for page in range(0, 3_000, 2)})
+        log.attach({4: b"other"})
         log.commit()
         log = self.reopen(log)
-        assert log.attached_all([4, 5, 6]) == {4: b"other", 6: b"6"} and log.attached_all([]) == {}
-        assert len(log.attached_all(range(3_000))) == 1_500
+        assert log.attached([4, 5, 6]) == {4: b"other", 6: b"6"} and log.attached([]) == {}
+        assert len(log.attached(range(3_000))) == 1_500
 
     def test_queues_are_kept_of_pages_that_have_one_of_their_own(self) -> None:
         log: Log = self.new()

@@ -56,6 +56,7 @@ class Grouped(click.Command):
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing while the crawl runs.")
 def command(
     seeds: tuple[str, ...],
+    *,
     out: str | None,
     resume_dir: str | None,
     config: str | None,

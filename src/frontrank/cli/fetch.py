@@ -11,7 +11,8 @@ import click
 
 from frontrank.cli.click_options import asked, given_of, number
 from frontrank.errors import need
-from frontrank.fetching.crawler.options import agent_of, options
+from frontrank.fetching.crawler.option_checks import agent_of
+from frontrank.fetching.crawler.options import options
 from frontrank.options import TIME
 from frontrank.system import stopping
 
@@ -45,6 +46,7 @@ HELP = {  # what is stored and counted with a crawl there is this process's own 
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def command(
     seeds: tuple[str, ...],
+    *,
     address: str,
     crawl: str,
     token_file: str,
@@ -86,11 +88,12 @@ def command(
     token = read_token(token_file) if token_file else ""
     plan = FetchPlan(fetch_options, address, crawl, token, tls_ca, insecure, warc=warc, idle_s=idle, **same)
     counts = _run(plan, [usable_seed(url) for url in seeds])
-    if as_json:
-        click.echo(json.dumps(counts.json()))
-        return
+    click.echo(json.dumps(counts.json()) if as_json else _sentence(counts))
+
+
+def _sentence(counts: FetchCounts) -> str:
     reasons = "".join(f", {reason} {count:,}" for reason, count in sorted(counts.failures.items()))
-    click.echo(f"{counts.fetched:,} pages fetched, {counts.failed:,} failed{reasons}; {counts.new:,} new URLs found")
+    return f"{counts.fetched:,} pages fetched, {counts.failed:,} failed{reasons}; {counts.new:,} new URLs found"
 
 
 def _run(plan: FetchPlan, seeds: list[str]) -> FetchCounts:

@@ -87,6 +87,13 @@ def width_of(row: Sequence[Any]) -> int:
     return width
 
 
+def with_checksum(seq: int, row: Row, widest: int) -> tuple[Any, ...]:
+    """A row as it is written: so many columns as the widest of those written with it, and its checksum."""
+    width = width_of(row)
+    values = (seq, *row[1:width])
+    return (*values, checksum_of(values)) if width == widest else (*values, *(None,) * (widest - width), checksum_of(values))
+
+
 def check_checksums(file: Path, rows: Sequence[tuple[Any, ...]], after: int, unchecked: int) -> None:
     """Raise StorageError unless these rows follow that one, each with its checksum; up to ``unchecked`` there may be none."""
     for seq, row in enumerate(rows, after + 1):

@@ -86,16 +86,10 @@ class MemoryLog:
         at = bisect_left(self._born, time, key=lambda one: one[1])
         return self._born[at][0] if at < len(self._born) else len(self._urls)
 
-    def attach(self, page: int, payload: bytes) -> None:
-        self._payloads[page] = payload
-
-    def attached(self, page: int) -> bytes | None:
-        return self._payloads.get(page)
-
-    def attach_all(self, payloads: Mapping[int, bytes]) -> None:
+    def attach(self, payloads: Mapping[int, bytes]) -> None:
         self._payloads |= payloads
 
-    def attached_all(self, pages: Sequence[int]) -> dict[int, bytes]:
+    def attached(self, pages: Sequence[int]) -> dict[int, bytes]:
         return {page: self._payloads[page] for page in pages if page in self._payloads}
 
     def detach(self, page: int) -> None:

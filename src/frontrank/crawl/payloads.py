@@ -20,10 +20,10 @@ class Payloads:
     def attach(self, payloads: Mapping[int, bytes]) -> None:
         if payloads:
             self._used = True
-            self._log.attach_all(payloads)
+            self._log.attach(payloads)
 
     def of(self, pages: Sequence[int]) -> dict[int, bytes]:
-        return self._log.attached_all(pages)
+        return self._log.attached(pages)
 
     def settle(self, page: int) -> None:
         """A page is done with."""

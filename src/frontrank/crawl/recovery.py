@@ -77,11 +77,7 @@ def restore(
         changed = policy is not None and not is_stored(policy, log)
         politeness, stored_workload = stored_politeness(log), first_workload(log)
     if changed and not rescore:
-        stored = stored_spec(log)
-        raise InputError(
-            f"this crawl was started with {stored}, {wanted.spec()} given; continue with {stored}, or allow rescore "
-            f"(--rescore) to rank everything that waits by {wanted.spec()}"
-        )
+        raise _other_ordering(stored_spec(log), wanted.spec())
     asked = setup.workload
     workload = stored_workload or (asked if changed or "queries" in wanted.needs() else None)
     if not read_only:
@@ -104,6 +100,13 @@ def restore(
         with sentences(log):
             _continue(recorder, wanted, changed, keep_leases, fresh)
     return recorder
+
+
+def _other_ordering(stored: str, given: str) -> InputError:
+    return InputError(
+        f"this crawl was started with {stored}, {given} given; continue with {stored}, or allow rescore (--rescore) to rank "
+        f"everything that waits by {given}"
+    )
 
 
 def _continue(recorder: Recorder, policy: Policy, changed: bool, keep_leases: bool, asked: Workload | None) -> None:

@@ -6,14 +6,13 @@ tables of docs/crawl.md and what --resume may change are made from it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import frontrank
 from frontrank.errors import FrontrankError, InputError
-from frontrank.options import SIZE, TIME, Option, options_of, said_of
+from frontrank.fetching.crawler import option_checks
+from frontrank.options import SIZE, TIME, Option, options_of
 from frontrank.options import option as any_option
 from frontrank.orderings import DEFAULT_ORDERING
 
@@ -23,95 +22,6 @@ if TYPE_CHECKING:
 START, STOP, REACH = "Where to start and in which order", "When to stop", "How far to go"
 AGAIN = "Revisits"
 POLITE, SENDER, KEPT = "Politeness", "Requests", "What is kept"
-AGENT = f"frontrank/{frontrank.__version__}"
-
-
-def contact_of(given: str) -> str:
-    """A contact as it stands in a user agent; empty if it is neither a URL nor an e-mail address.
-
-    >>> contact_of("https://example.org/bot"), contact_of("crawl@example.org"), contact_of("me")
-    ('https://example.org/bot', 'mailto:crawl@example.org', '')
-    """
-    from frontrank.pages.urls import host_of
-
-    if not re.fullmatch(r"[!-'*-~]+", given):  # printable ASCII without blanks and parentheses: it stands in a comment
-        return ""
-    if re.fullmatch(r"(mailto:)?[^@:/]+@[^@:/]+\.[^@:/.]+", given):
-        return given if given.startswith("mailto:") else f"mailto:{given}"
-    return given if given.startswith(("http://", "https://")) and "." in host_of(given) else ""
-
-
-def agent_of(user_agent: str, contact: str) -> str:
-    """What a crawler calls itself in a request.
-
-    >>> agent_of("robin/1.0", "crawl@example.org")
-    'robin/1.0 (+mailto:crawl@example.org)'
-    """
-    name, contact = user_agent or AGENT, contact_of(contact)
-    return f"{name} (+{contact})" if contact and contact not in name else name
-
-
-def _wrong_contact(given: str) -> str:
-    fine = not given or contact_of(given)
-    return "" if fine else f"must be a URL or an e-mail address, such as https://example.org/bot, got {given!r}"
-
-
-def _wrong_agent(given: str) -> str:
-    fine = not given or (given.strip() and given.isprintable() and given.isascii())
-    return "" if fine else f"must be a name in plain ASCII, such as {AGENT}, got {given!r}"
-
-
-def _wrong_proxy(given: str) -> str:
-    fine = not given or re.fullmatch(r"https?://[^/\s]+/?", given)
-    return "" if fine else f"must be http://HOST:PORT, got {given!r}"
-
-
-def _wrong_pattern(given: str) -> str:
-    try:
-        re.compile(given)
-    except (re.error, OverflowError, RecursionError) as error:
-        return f"must be a regular expression, got {given!r}: {error}"
-    return ""
-
-
-def _wrong_rule(given: str) -> str:
-    from frontrank.simulation.plan import Stop
-
-    return said_of(lambda text: Stop(until=text), given, "a stopping rule")
-
-
-def _wrong_revisit(given: str) -> str:
-    from frontrank.orderings.revisits import parse
-
-    try:
-        if given:
-            parse(given, live=True)
-    except FrontrankError as error:
-        return f"must be a revisit policy, got {given!r}: {error}"
-    return ""
-
-
-def _wrong_goal(given: str) -> str:
-    from frontrank.pages.scorers import goal_words
-
-    if not given:
-        return ""
-    try:
-        goal_words(given)
-    except InputError as error:
-        return str(error).removeprefix("a goal ")
-    return ""
-
-
-def goal_policy(goal: str) -> str:
-    """The ordering for a goal: links that name it, on pages about it, first.
-
-    The best of several pages that link somewhere counts, not their mean: it found more within the first hundred pages.
-    """
-    from frontrank.pages.scorers import goal_words
-    from frontrank.specs import write
-
-    return write("quality", {"scorer": f"topic:{goal_words(goal)}", "inherit": "max", "anchor": "1"})
 
 
 def option(default: Any, group: str, help: str, **more: Any) -> Any:
@@ -139,14 +49,14 @@ class Options:
         kind=TIME,
     )
     until: str | None = option(
-        None, STOP, "Stop at a coverage that rankmass guarantees: coverage=0.9.", metavar="RULE", wrong=_wrong_rule
+        None, STOP, "Stop at a coverage that rankmass guarantees: coverage=0.9.", metavar="RULE", wrong=option_checks.wrong_rule
     )
     revisit: str = option(
         "",
         AGAIN,
         "When to fetch pages again: fixed:every=1d, adaptive or gain. Such a crawl ends by its budget, its time, or Ctrl-C.",
         metavar="R",
-        wrong=_wrong_revisit,
+        wrong=option_checks.wrong_revisit,
     )
     revisit_share: float = option(
         0.3,
@@ -167,14 +77,14 @@ class Options:
         REACH,
         "Follow only URLs that match one of these regular expressions; repeatable.",
         metavar="REGEX",
-        wrong=_wrong_pattern,
+        wrong=option_checks.wrong_pattern,
     )
     exclude: tuple[str, ...] = option(
         (),
         REACH,
         "Do not follow URLs that match one of these regular expressions; repeatable.",
         metavar="REGEX",
-        wrong=_wrong_pattern,
+        wrong=option_checks.wrong_pattern,
     )
     max_depth: int = option(64, REACH, "Most links between a seed and a page.", metavar="N", most=65_533)
     host_budget: int = option(0, REACH, "Most pages of one host. 0: no limit.", metavar="N")
@@ -211,14 +121,14 @@ class Options:
         POLITE,
         "A URL or e-mail address for site owners; it is sent as part of the user agent.",
         metavar="URL|EMAIL",
-        wrong=_wrong_contact,
+        wrong=option_checks.wrong_contact,
     )
     user_agent: str = option(
         "",
         POLITE,
         "What the crawler calls itself; default: frontrank/VERSION. robots.txt is searched for the part before the slash.",
         metavar="NAME",
-        wrong=_wrong_agent,
+        wrong=option_checks.wrong_agent,
     )
     retries: int = option(
         2,
@@ -236,7 +146,11 @@ class Options:
     )
     timeout: float = option(30.0, SENDER, "Seconds for one page.", metavar="S", least=0.001, kind=TIME)
     proxy: str = option(
-        "", SENDER, "Send all requests through this HTTP proxy. It is stored with the crawl.", metavar="URL", wrong=_wrong_proxy
+        "",
+        SENDER,
+        "Send all requests through this HTTP proxy. It is stored with the crawl.",
+        metavar="URL",
+        wrong=option_checks.wrong_proxy,
     )
     fetchers: int = option(
         1,
@@ -261,7 +175,7 @@ class Options:
         "given; the best pages found are listed.",
         metavar="WORDS",
         changes=False,
-        wrong=_wrong_goal,
+        wrong=option_checks.wrong_goal,
     )
     trap_share: float = option(
         0.05,
@@ -286,7 +200,7 @@ class Options:
             raise InputError("no seeds given; name at least one URL to start from")
         object.__setattr__(self, "seeds", tuple(dict.fromkeys(usable_seed(url) for url in self.seeds)))
         if self.goal.strip() and self.policy == options()["policy"].default:
-            object.__setattr__(self, "policy", goal_policy(self.goal))
+            object.__setattr__(self, "policy", option_checks.goal_policy(self.goal))
         check_stop(self.policy, self.until)
         if self.politeness_by == "ip" and self.proxy:
             raise InputError(
@@ -297,7 +211,7 @@ class Options:
     @property
     def agent(self) -> str:
         """What is sent as User-Agent."""
-        return agent_of(self.user_agent, self.contact)
+        return option_checks.agent_of(self.user_agent, self.contact)
 
     @property
     def politeness(self) -> Politeness:

@@ -157,6 +157,20 @@ class Summary:
 
         ``program``: how frontrank is called where they will be.
         """
+        lines = [row for line in self._facts() for row in wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False)]
+        if self.best:
+            about = f" for {self.goal!r}" if self.goal else ""
+            lines += wrap(f"the best pages found{about}:", WIDTH)
+            for page in self.best[:BEST_TOLD]:
+                lines += [f"  {page.score:.3f}  {page.url}", *([f"         {page.title[: WIDTH - 9]}"] if page.title else [])]
+        for trap in self.traps[:TRAPS_TOLD]:
+            lines += self._about_trap(trap, program)
+        if self.can_continue:
+            lines += ["to continue:", f"  {_called(program, self.resume)}"]
+        lines.append(f"report: {os.path.join(self.folder, REPORT)}")
+        return "\n".join(lines)
+
+    def _facts(self) -> list[str]:
         lines = [
             f"{_pages(self.fetched)} fetched, {self.failed:,} failed, {self.waiting:,} waiting, {self.known:,} known",
             f"ordered by {self.policy}; {self.end}",
@@ -180,24 +194,15 @@ class Summary:
             lines.append("host budget spent: " + listed(self.spent_hosts))
         if self.deep_hosts:
             lines.append("depth limit reached: " + listed(self.deep_hosts))
-        lines = [row for line in lines for row in wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False)]
-        if self.best:
-            about = f" for {self.goal!r}" if self.goal else ""
-            lines += wrap(f"the best pages found{about}:", WIDTH)
-            for page in self.best[:BEST_TOLD]:
-                lines += [f"  {page.score:.3f}  {page.url}", *([f"         {page.title[: WIDTH - 9]}"] if page.title else [])]
-        for one in self.traps[:TRAPS_TOLD]:
-            lines += [f"possible trap: {one.pages:,} pages, {one.share:.0%} of their host, with URLs like", f"  {one.pattern}"]
-            lines += (
-                ["  held to their share of the crawl; to lift this:", f"  {_called(program, self.lift(one))}"]
-                if one.limited
-                else []
-            )
-            lines += ["  to continue without them:", f"  {_called(program, self.without(one))}"] if self.can_continue else []
+        return lines
+
+    def _about_trap(self, trap: UrlFamily, program: str) -> list[str]:
+        lines = [f"possible trap: {trap.pages:,} pages, {trap.share:.0%} of their host, with URLs like", f"  {trap.pattern}"]
+        if trap.limited:
+            lines += ["  held to their share of the crawl; to lift this:", f"  {_called(program, self.lift(trap))}"]
         if self.can_continue:
-            lines += ["to continue:", f"  {_called(program, self.resume)}"]
-        lines.append(f"report: {os.path.join(self.folder, REPORT)}")
-        return "\n".join(lines)
+            lines += ["  to continue without them:", f"  {_called(program, self.without(trap))}"]
+        return lines
 
 
 def summarise(job: Job) -> Summary:

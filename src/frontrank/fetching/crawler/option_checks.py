@@ -1,0 +1,99 @@
+"""What values of a crawl's options may be: each check returns what is wrong with one; and what follows from them."""
+
+from __future__ import annotations
+
+import re
+
+import frontrank
+from frontrank.errors import FrontrankError, InputError
+from frontrank.options import said_of
+
+AGENT = f"frontrank/{frontrank.__version__}"
+
+
+def contact_of(given: str) -> str:
+    """A contact as it stands in a user agent; empty if it is neither a URL nor an e-mail address.
+
+    >>> contact_of("https://example.org/bot"), contact_of("crawl@example.org"), contact_of("me")
+    ('https://example.org/bot', 'mailto:crawl@example.org', '')
+    """
+    from frontrank.pages.urls import host_of
+
+    if not re.fullmatch(r"[!-'*-~]+", given):  # printable ASCII without blanks and parentheses: it stands in a comment
+        return ""
+    if re.fullmatch(r"(mailto:)?[^@:/]+@[^@:/]+\.[^@:/.]+", given):
+        return given if given.startswith("mailto:") else f"mailto:{given}"
+    return given if given.startswith(("http://", "https://")) and "." in host_of(given) else ""
+
+
+def agent_of(user_agent: str, contact: str) -> str:
+    """What a crawler calls itself in a request.
+
+    >>> agent_of("robin/1.0", "crawl@example.org")
+    'robin/1.0 (+mailto:crawl@example.org)'
+    """
+    name, contact = user_agent or AGENT, contact_of(contact)
+    return f"{name} (+{contact})" if contact and contact not in name else name
+
+
+def wrong_contact(given: str) -> str:
+    fine = not given or contact_of(given)
+    return "" if fine else f"must be a URL or an e-mail address, such as https://example.org/bot, got {given!r}"
+
+
+def wrong_agent(given: str) -> str:
+    fine = not given or (given.strip() and given.isprintable() and given.isascii())
+    return "" if fine else f"must be a name in plain ASCII, such as {AGENT}, got {given!r}"
+
+
+def wrong_proxy(given: str) -> str:
+    fine = not given or re.fullmatch(r"https?://[^/\s]+/?", given)
+    return "" if fine else f"must be http://HOST:PORT, got {given!r}"
+
+
+def wrong_pattern(given: str) -> str:
+    try:
+        re.compile(given)
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"must be a regular expression, got {given!r}: {error}"
+    return ""
+
+
+def wrong_rule(given: str) -> str:
+    from frontrank.simulation.plan import Stop
+
+    return said_of(lambda text: Stop(until=text), given, "a stopping rule")
+
+
+def wrong_revisit(given: str) -> str:
+    from frontrank.orderings.revisits import parse
+
+    try:
+        if given:
+            parse(given, live=True)
+    except FrontrankError as error:
+        return f"must be a revisit policy, got {given!r}: {error}"
+    return ""
+
+
+def wrong_goal(given: str) -> str:
+    from frontrank.pages.scorers import goal_words
+
+    if not given:
+        return ""
+    try:
+        goal_words(given)
+    except InputError as error:
+        return str(error).removeprefix("a goal ")
+    return ""
+
+
+def goal_policy(goal: str) -> str:
+    """The ordering for a goal: links that name it, on pages about it, first.
+
+    The best of several pages that link somewhere counts, not their mean: it found more within the first hundred pages.
+    """
+    from frontrank.pages.scorers import goal_words
+    from frontrank.specs import write
+
+    return write("quality", {"scorer": f"topic:{goal_words(goal)}", "inherit": "max", "anchor": "1"})
