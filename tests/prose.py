@@ -1,7 +1,6 @@
 """Phrases and names that were found in reviews do not return: a step of `make lint`.
 
-    python -m tests.prose              what is wrong, and is not in tests/assets/prose.tsv, by file and line
-    python -m tests.prose --shrink     write what is left of that list; it never gets longer
+    python -m tests.prose              what is wrong, by file and line
 
 Docstrings, comments and messages of src, and the pages of docs, are searched for ``PHRASES``, the code of src for ``NAMES``.
 """
@@ -13,13 +12,11 @@ import io
 import re
 import sys
 import tokenize
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-KNOWN = ROOT / "tests" / "assets" / "prose.tsv"  # package, phrase, how often
 UNCHECKED = ("CHANGELOG.md", "docs/results/")  # what was said, and what is generated from src
 
 PHRASES = {  # what it read like, and what to write
@@ -73,12 +70,6 @@ class Finding(NamedTuple):
     phrase: str
     text: str
 
-    @property
-    def package(self) -> str:
-        """The folder that is counted together: a package of src, or docs."""
-        parts = Path(self.file).parts
-        return "/".join(parts[:3] if len(parts) > 3 else parts[:2]) if parts[0] == "src" else parts[0]
-
 
 def phrases_in(text: str) -> Iterator[tuple[str, str]]:
     """Each phrase that the text contains, and how it reads there."""
@@ -130,21 +121,12 @@ def findings() -> Iterator[Finding]:
             yield from (Finding(file, 1, phrase, found) for phrase, found in phrases_in(path.read_text(encoding="utf-8")))
 
 
-def main(arguments: list[str]) -> int:
-    known = Counter[tuple[str, str]]()
-    for line in KNOWN.read_text(encoding="utf-8").splitlines():
-        package, phrase, times = line.split("\t")
-        known[package, phrase] = int(times)
-    found = list(findings())
-    counts = Counter((one.package, one.phrase) for one in found)
-    if arguments == ["--shrink"]:
-        left = sorted((key, min(times, known[key])) for key, times in counts.items() if known[key])
-        KNOWN.write_text("".join(f"{package}\t{phrase}\t{times}\n" for (package, phrase), times in left), encoding="utf-8")
-    wrong = [one for one in found if counts[one.package, one.phrase] > known[one.package, one.phrase]]
-    for one in wrong:
-        print(f"{one.file}:{one.line}: {one.text!r}; better: {(PHRASES | NAMES)[one.phrase]}")
+def main() -> int:
+    wrong = list(findings())
+    for file, line, phrase, text in wrong:
+        print(f"{file}:{line}: {text!r}; better: {(PHRASES | NAMES)[phrase]}")
     return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

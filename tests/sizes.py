@@ -1,7 +1,6 @@
 """A function fits on a screen, a module has one reason to exist, and a call can be read: `make lint` checks the sizes.
 
-    python -m tests.sizes              what is too large, and is not in tests/assets/oversized.txt, or has grown since
-    python -m tests.sizes --shrink     write what is left of that list; it never gets longer
+    python -m tests.sizes              what is too large
 
 Docstrings are not counted as lines of a function.
 """
@@ -14,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-KNOWN = ROOT / "tests" / "assets" / "oversized.txt"
 MAX_FUNCTION_LINES, MAX_MODULE_LINES, MAX_POSITIONAL = 40, 350, 6
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -61,13 +59,8 @@ def positional_of(function: Function) -> int:
     return len(names) - (names[:1] in (["self"], ["cls"]))
 
 
-def main(arguments: list[str]) -> int:
-    known = dict(line.rsplit(" ", 1) for line in KNOWN.read_text(encoding="utf-8").splitlines())
-    found = dict(oversized())
-    if arguments == ["--shrink"]:
-        left = {name: min(size, int(known[name])) for name, size in found.items() if name in known}
-        KNOWN.write_text("".join(f"{name} {size}\n" for name, size in left.items()), encoding="utf-8")
-    wrong = [f"{name}: {size}" for name, size in found.items() if size > int(known.get(name, 0))]
+def main() -> int:
+    wrong = [f"{name}: {size}" for name, size in oversized()]
     if wrong:
         print(*wrong, sep="\n")
         limits = f"{MAX_FUNCTION_LINES} lines a function, {MAX_MODULE_LINES} a module, {MAX_POSITIONAL} positional parameters"
@@ -76,4 +69,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

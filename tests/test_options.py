@@ -49,11 +49,11 @@ def described(*kinds: str) -> Iterator[tuple[str, Option]]:
 
 def bad_values(one: Option) -> Iterator[str]:
     yield from ("much", "nan", "inf", "", "1,x", "9" * 5_000)
-    yield f"{one.least - 1:g}"
+    yield f"{one.minimum - 1:g}"
     if one.above:
-        yield f"{one.least:g}"
-    if one.most < float("inf"):
-        yield f"{one.most + 1:.0f}"
+        yield f"{one.minimum:g}"
+    if one.maximum < float("inf"):
+        yield f"{one.maximum + 1:.0f}"
     if one.kind == WHOLE:
         yield from ("1.5", "1e3")
 

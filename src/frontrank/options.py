@@ -49,9 +49,9 @@ class Option:
     help: str
     group: str = ""
     metavar: str = ""
-    least: float = 0.0
-    most: float = math.inf
-    above: bool = False  # whether the least is just too little
+    minimum: float = 0.0
+    maximum: float = math.inf
+    above: bool = False  # whether the minimum itself is too little
     choices: tuple[str, ...] = ()
     no: bool = True  # whether a switch can be turned off: --no-NAME
     changes: bool = True  # whether a crawl can be resumed with another value
@@ -119,11 +119,11 @@ class Option:
         number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
         if not number or not math.isfinite(value):
             return False
-        return bool(self.least <= value <= self.most) and not (self.above and value == self.least)
+        return bool(self.minimum <= value <= self.maximum) and not (self.above and value == self.minimum)
 
     def _limits(self) -> str:
-        upto = f"to {self.most:,.0f}" if self.most < math.inf else ""
-        limit = f"{self.least:,.0f}" if self.least == int(self.least) else f"{self.least:g}"
+        upto = f"to {self.maximum:,.0f}" if self.maximum < math.inf else ""
+        limit = f"{self.minimum:,.0f}" if self.minimum == int(self.minimum) else f"{self.minimum:g}"
         if self.above:
             return f"above {limit}{upto and f' and up {upto}'}"
         return f"from {limit}{upto and f' {upto}'}"
@@ -166,7 +166,7 @@ def options_of(kind: type) -> dict[str, Option]:
 
     >>> @dataclass(frozen=True)
     ... class Asked:
-    ...     in_flight: int = option(1, "Requests at a time.", metavar="N", least=1)
+    ...     in_flight: int = option(1, "Requests at a time.", metavar="N", minimum=1)
     >>> options_of(Asked)["in_flight"].read("16", "--in-flight"), Asked.in_flight
     (16, 1)
     >>> options_of(Asked)["in_flight"].read("0", "--in-flight")

@@ -107,7 +107,7 @@ class Registry(Generic[T]):
         return list(dict.fromkeys([*self._known, *self._outside()]))
 
     def items(self) -> Iterator[tuple[str, T]]:
-        """All that is known; installed plug-ins are loaded, broken ones named and passed over."""
+        """All that is known; installed plug-ins are loaded, broken ones are named and skipped."""
         yield from list(self._known.items())
         for name, entry in self._outside().items():
             if name not in self._known:

@@ -72,7 +72,7 @@ class LogContract:
         log.commit()
         assert log.find_urls("/uP") == [(0, urls[0]), (2, urls[2])]
         assert log.find_urls("UP", first=1) == [(2, urls[2])]
-        assert log.find_urls("example", most=2) == list(enumerate(urls))[:2]
+        assert log.find_urls("example", max_urls=2) == list(enumerate(urls))[:2]
         assert [page for page, _ in log.find_urls("%_")] == [1], "no character stands for others"
         assert [page for page, _ in log.find_urls("/Ü")] == [3]
         assert log.find_urls("nowhere") == []

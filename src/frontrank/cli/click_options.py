@@ -82,4 +82,4 @@ def trust_option(command: F) -> F:
 
 def listening_port(flag: str, default: int, what: str) -> Callable[[F], F]:
     """Where a command listens."""
-    return number(flag, default, f"{what}; 0 picks a free one.", most=65_535)
+    return number(flag, default, f"{what}; 0 picks a free one.", maximum=65_535)

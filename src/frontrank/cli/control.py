@@ -137,7 +137,7 @@ def command_of(name: str) -> click.Command:
         decorated = click.option("--all", "for_all", is_flag=True, help="All crawls of a service at once.")(decorated)
     for one in reversed(parameters):
         decorated = _click_parameter(one, several, verbs)(decorated)
-    lenient = {"ignore_unknown_options": any(one.argument and one.least < 0 for one in parameters)}  # -1 is no option
+    lenient = {"ignore_unknown_options": any(one.argument and one.minimum < 0 for one in parameters)}  # -1 is no option
     return click.command(name=name, help=HELP.get(name, verbs[0].about), context_settings=lenient)(to_recipient(decorated))
 
 

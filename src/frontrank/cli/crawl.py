@@ -126,7 +126,7 @@ def _start(out: str, filed: dict[str, Any], chosen: dict[str, Any], quiet: bool)
     asked = Options(**given)
     with watching(quiet) as watch:
         job = run.new_job(asked, out)
-        if not (quiet or asked.contact or asked.user_agent or asked.allow_private):  # the last: a site of one's own
+        if not (quiet or asked.contact or asked.user_agent or asked.allow_private):  # the last: your own site
             print(HINT, file=sys.stderr)
         return run.run_loop(lambda: run.run_job(job, watch=watch))
 

@@ -53,7 +53,7 @@ def run(web: str, asked: RunOptions, repeats: int | None = None) -> Runs | Repea
 @click.command(name="simulate")
 @click.argument("web")
 @asked_in(RunOptions)
-@number("--repeat", None, "Draw random seeds N times; show means and their spread.", field="repeats", least=2)
+@number("--repeat", None, "Draw random seeds N times; show means and their spread.", field="repeats", minimum=2)
 @click.option("--order-out", metavar="FILE", help="Write the node ids in fetch order: .npy (int64), .csv, .parquet or .json.")
 @click.option(
     "--out", metavar="DIR|FILE", help="Write everything and the report to DIR, or the table to a .csv, .parquet or .json."

@@ -33,7 +33,7 @@ logger = logging.getLogger("frontrank.crawl")
 
 PART = 2_000  # pages that get a priority, or whose names are read, at once: 2 to 10 ms
 YIELD_S = 0.001  # between two parts: a lock that is taken again at once is never free for others
-MAX_PAGES = 2**31 - 1  # as frontiers count them: a larger limit is none
+MAX_PAGES = 2**31 - 1  # as frontiers count them: a larger one is no limit
 
 
 class Control:
@@ -56,7 +56,7 @@ class Control:
     def prioritise(self, page: int, priority: int, now: float | None = None) -> None:
         """Take this page before all that have none (or, below 0, after them): larger is sooner, among equals first come.
 
-        The ordering has no say in it until the priority is 0 again; politeness has. A page that does not wait yet has its
+        Until the priority is 0 again the ordering does not count; politeness does. A page that does not wait yet has its
         priority from the moment it does.
         """
         page = self.state.pages.check(page)

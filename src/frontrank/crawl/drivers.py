@@ -33,7 +33,7 @@ class Driver(Protocol):
         """Pages to start from, each of this weight."""
 
     def meet(self, state: CrawlState, parent: int, pages: Array) -> None:
-        """A page that has not arrived yet links to these: those that nobody knew wait behind all that are ranked."""
+        """A page that has not arrived yet links to these: those not known before wait behind all that are ranked."""
 
     def arrive(self, state: CrawlState, page: int) -> None:
         """A page is settled, with the links that lie in its row."""
@@ -94,7 +94,7 @@ class Fused:
         )
 
     def replay(self, state: CrawlState, kinds: Array, pages: Array, times: Array) -> None:
-        """Many events of the most frequent kinds, in few calls. Who waits for which time is the caller's to remember."""
+        """Many events of the most frequent kinds, in few calls. The caller keeps the times that pages wait for."""
         for first in range(0, kinds.size, PART):
             part = (column[first : first + PART] for column in (kinds, pages, times))
             self._apply_all.call(

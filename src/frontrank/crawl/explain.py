@@ -1,7 +1,7 @@
-"""Why a page stands where it stands in a live crawl: which fetched pages gave which part of its priority.
+"""Why a page has its place in the order of a live crawl: which fetched pages gave which part of its priority.
 
 The log is replayed in memory, and the page's key is read before and after each page that links to it was settled. So it holds
-for every ordering, as it really ran: what changed in between, without a link (a cascade of mass, a page's own name), is told as
+for every ordering, as it really ran: changes in between, without a link (a cascade of mass, a page's own name), are shown as
 "other". An ordering that ranks now and then is asked itself, after the last ranking that the page was in, what links gave, and
 what the rest is made of ("parts"). Links and other add up to the priority. Cost: one replay of the crawl.
 """

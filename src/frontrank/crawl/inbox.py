@@ -123,7 +123,7 @@ def listen(crawl: weakref.ref[Crawl], folder: Path, ended: threading.Event) -> N
 
 
 def apply_commands(crawl: Crawl, files: list[Path]) -> None:
-    """Apply commands in their order. What cannot be done is told to the log, and passed over."""
+    """Apply commands in their order. What cannot be done is logged and skipped."""
     for file in files:
         try:
             verb, values = _read(file)

@@ -142,7 +142,7 @@ def _wrong_row(rows: Sequence[Row], known: int) -> Row | None:
             raise TypeError(f"{name} is not of type {kind.__name__}")
     kinds, pages = (np.array(column, np.int64) for column in columns[1:3])
     times, blobs = np.array(columns[3], np.float64), list(filter(None, columns[5]))
-    wrong = (pages < _least(kinds)) | (pages >= known) | ~np.isfinite(times)
+    wrong = (pages < _lowest(kinds)) | (pages >= known) | ~np.isfinite(times)
     if wrong.any():
         return rows[int(np.flatnonzero(wrong)[0])]
     targets = np.frombuffer(b"".join(blobs), "<u4")
@@ -153,12 +153,12 @@ def _wrong_row(rows: Sequence[Row], known: int) -> Row | None:
     return next((rows[place] for place in noted if _wrong_text(rows[place])), None)
 
 
-def _least(kinds: Array) -> Array:
+def _lowest(kinds: Array) -> Array:
     """The lowest page of each kind of event: 0, or -1 where there may be none; beyond all pages for unknown kinds."""
-    least = np.full(256, 2**62)
-    least[list(KINDS)] = -1
-    least[_OF_PAGE_KINDS] = 0
-    found: Array = least[np.where((kinds >= 0) & (kinds < 256), kinds, 255)]
+    lowest = np.full(256, 2**62)
+    lowest[list(KINDS)] = -1
+    lowest[_OF_PAGE_KINDS] = 0
+    found: Array = lowest[np.where((kinds >= 0) & (kinds < 256), kinds, 255)]
     return found
 
 
@@ -167,7 +167,7 @@ def _wrong_links(links: bytes, known: int) -> bool:
 
 
 def _wrong_text(row: Row) -> bool:
-    """Whether a number of attempts is none, or a note is not what its kind of event writes."""
+    """Whether a number of attempts is out of range, or a note is not what its kind of event writes."""
     if row.kind == Retried.kind:
         return not 0 < (row.status or 1) < 2**31
     if row.kind == Fetched.kind or issubclass(KINDS[row.kind], Noted):

@@ -95,10 +95,10 @@ class JournalReader:
                 why = f"the URL of page {page:,} is damaged, its key is not its fingerprint: {url!r}"
                 raise StorageError(f"{self.folder}/{FILE}: {why}; {RESTORE}")
 
-    def find_urls(self, text: str, first: int = 0, most: int = 100) -> list[tuple[int, str]]:
+    def find_urls(self, text: str, first: int = 0, max_urls: int = 100) -> list[tuple[int, str]]:
         query = "SELECT id FROM url WHERE id >= ? AND instr(lower(url), lower(?)) ORDER BY id LIMIT ?"
         with Sentences(self.folder, "read"):
-            pages = [page for (page,) in self.db.execute(query, (first, storable(text), most))]
+            pages = [page for (page,) in self.db.execute(query, (first, storable(text), max_urls))]
         return [(page, url) for page, (url, _) in zip(pages, self.names(pages), strict=True)]
 
     def names(self, pages: Sequence[int]) -> list[tuple[str, str | None]]:

@@ -48,7 +48,7 @@ def deepen(depth: Array, page: int, targets: Array) -> None:
 
 @lean
 def meet_all(queue: Polite, depth: Array, page: int, targets: Array) -> None:
-    """A page that has not arrived yet links to these: those that nobody knew wait behind all that are ranked."""
+    """A page that has not arrived yet links to these: those not known before wait behind all that are ranked."""
     deepen(depth, page, targets)
     for j in range(targets.size):
         if queue.mark[targets[j]] in (ABSENT, FORGOTTEN):

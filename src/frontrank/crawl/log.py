@@ -16,7 +16,7 @@ from frontrank.kernels.jit import Array
 
 
 class Row(NamedTuple):
-    """One event of one page. links: int32, little-endian, of a fetched page; anchors: one a line, beside them."""
+    """One event of one page. links: int32, little-endian, of a fetched page; anchors: one per line, beside them."""
 
     seq: int
     kind: int
@@ -73,7 +73,7 @@ class Log(Protocol):
     def urls(self, first: int = 0, batch: int = 1000) -> Iterator[tuple[list[str], list[int]]]:
         """The URLs and the keys of all pages from this one on, so many at a time."""
 
-    def find_urls(self, text: str, first: int = 0, most: int = 100) -> list[tuple[int, str]]:
+    def find_urls(self, text: str, first: int = 0, max_urls: int = 100) -> list[tuple[int, str]]:
         """Number and URL of the first pages from this one on whose URL contains a text; A to Z and a to z are the same."""
 
     def names(self, pages: Sequence[int]) -> list[tuple[str, str | None]]:

@@ -60,10 +60,10 @@ class MemoryLog:
         for begin in range(first, len(self._urls), batch):
             yield self._urls[begin : begin + batch], self._keys[begin : begin + batch]
 
-    def find_urls(self, text: str, first: int = 0, most: int = 100) -> list[tuple[int, str]]:
+    def find_urls(self, text: str, first: int = 0, max_urls: int = 100) -> list[tuple[int, str]]:
         wanted = _lower(text)
         found = ((page, self._urls[page]) for page in range(first, len(self._urls)))
-        return list(islice((one for one in found if wanted in _lower(one[1])), most))
+        return list(islice((one for one in found if wanted in _lower(one[1])), max_urls))
 
     def names(self, pages: Sequence[int]) -> list[tuple[str, str | None]]:
         return [(self._urls[page], self._queues.get(page)) for page in pages]

@@ -4,7 +4,7 @@ A flipped bit is found by the checksum of each array. This is for files that som
 in its range, tables have a free slot, heaps have no circles. It reads each array once, at some GB/s, and each waiting page.
 
 Columns of orderings are checked by what all of them have in common: a whole number counts pages or hosts, or is one, or is
-what the column is filled with. A snapshot that breaks this is passed over, and the journal is replayed.
+what the column is filled with. A snapshot that breaks this is skipped, and the journal is replayed.
 """
 
 from __future__ import annotations

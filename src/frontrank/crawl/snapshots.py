@@ -3,7 +3,7 @@
     DIR/snapshots/000000123456.npz    after event 123456
 
 An .npz is a zip file: it carries a checksum for each array. A snapshot is written beside, handed to the disk, then renamed;
-one that is torn or damaged is passed over for an older one, and in the end for no snapshot at all: the journal alone restores
+one that is torn or damaged is skipped for an older one, and in the end for no snapshot at all: the journal alone restores
 everything.
 
 While a crawl runs, a forked child writes it: the child has the arrays as they were at that moment (copy on write), and the
@@ -91,9 +91,9 @@ class Snapshots:
         """The undamaged snapshots, newest first."""
         for file in _files(self.folder):
             try:
-                with open(file, "rb") as raw, np.load(raw, allow_pickle=False) as held:
-                    head = json.loads(held["head"].tobytes())
-                    arrays = {name: held[name] for name in held.files if name != "head"}
+                with open(file, "rb") as raw, np.load(raw, allow_pickle=False) as stored:
+                    head = json.loads(stored["head"].tobytes())
+                    arrays = {name: stored[name] for name in stored.files if name != "head"}
                     if head["arrays"] != sorted(arrays) or type(head["seq"]) is not int:
                         continue
             except Exception:  # whatever a damaged zip file, a header that is Python source, or JSON may raise
@@ -110,8 +110,8 @@ def _write(folder: Path, head: dict[str, Any], arrays: dict[str, Array]) -> None
             left.unlink(missing_ok=True)
         beside = final.with_suffix(".tmp")
         with replaced(final, durable=True, beside=beside), open(beside, "wb", opener=private) as file:
-            said = json.dumps({**head, "arrays": sorted(arrays)}).encode()  # zip has no checksum of the names of arrays
-            np.savez(file, head=np.frombuffer(said, np.uint8), **arrays)  # type: ignore[arg-type]
+            header = json.dumps({**head, "arrays": sorted(arrays)}).encode()  # zip has no checksum of the names of arrays
+            np.savez(file, head=np.frombuffer(header, np.uint8), **arrays)  # type: ignore[arg-type]
         for old in _files(folder)[KEPT:]:
             old.unlink(missing_ok=True)
     except OSError as error:

@@ -123,10 +123,10 @@ def _histogram(values: Array, bins: int) -> dict[str, Any]:
     }
 
 
-def coverage(state: CrawlState, most: int = 20) -> dict[str, Any]:
+def coverage(state: CrawlState, max_depth: int = 20) -> dict[str, Any]:
     """How much of what is known was fetched: pages, hosts, and pages by their depth."""
     taken = state.frontier.hosts()["taken"]
-    seen, settled = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64)
+    seen, settled = np.zeros(max_depth + 1, np.int64), np.zeros(max_depth + 1, np.int64)
     by_size(count_depths, state.known)(
         state.frontier.marks(slice(0, state.known)), state.ordering.columns.fetched, state.pages.depths, seen, settled
     )
@@ -137,7 +137,7 @@ def coverage(state: CrawlState, most: int = 20) -> dict[str, Any]:
         "settled": int(settled.sum()),
         "hosts": len(taken),
         "hosts_asked": int((taken > 0).sum()),
-        "deepest": most,  # pages at this depth and below are counted together
+        "deepest": max_depth,  # pages at this depth and below are counted together
         "by_depth": rows,
     }
 

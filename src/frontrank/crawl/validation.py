@@ -60,7 +60,7 @@ def seconds(value: Any, what: str, finite: bool = True) -> float:
 
 
 def _real(value: Any) -> float:
-    """NaN for what is none, and for whole numbers beyond all floats."""
+    """NaN for what is not a number, and for whole numbers beyond all floats."""
     with suppress(OverflowError):
         if isinstance(value, REAL):
             return float(value)

@@ -64,12 +64,12 @@ class Verb:
 
 def _parameter(field: str, help: str, kind: str = WHOLE, name: str = "", **more: Any) -> Parameter:
     usual: dict[str, Any] = {"default": None, "metavar": "PAGES" if kind == WHOLE else "SECONDS"}
-    usual |= {"most": MAX_PAGES if kind == WHOLE else MAX_S}
+    usual |= {"maximum": MAX_PAGES if kind == WHOLE else MAX_S}
     return Parameter(field, name or field.replace("_", "-"), kind, help=help, **(usual | more))
 
 
 HOST = _parameter(
-    "host", "A host, or a queue.", TEXT, metavar="HOST", needed=True, argument=True, max_length=MAX_HOST_LENGTH, most=0
+    "host", "A host, or a queue.", TEXT, metavar="HOST", needed=True, argument=True, max_length=MAX_HOST_LENGTH, maximum=0
 )
 PATTERN = _parameter(
     "pattern",
@@ -79,13 +79,13 @@ PATTERN = _parameter(
     needed=True,
     max_length=MAX_PATTERN_LENGTH,
     format="regex",
-    most=0,
+    maximum=0,
 )
 DELAY = _parameter("delay_s", "Seconds between two requests; 0: none.", TIME, "delay")
 BUDGET = _parameter("budget", "Pages that may be fetched, revisits too; 0: no limit.")
 SECONDS = _parameter("seconds", "For how long, or 30m, 2h, 1d; 0 ends the block.", TIME, "for", default=3600.0, needed=True)
 BY = _parameter(
-    "by", "Larger is sooner; 0 ends the boost.", metavar="BY", needed=True, argument=True, least=-MAX_BOOST, most=MAX_BOOST
+    "by", "Larger is sooner; 0 ends the boost.", metavar="BY", needed=True, argument=True, minimum=-MAX_BOOST, maximum=MAX_BOOST
 )
 
 

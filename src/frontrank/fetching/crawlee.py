@@ -97,7 +97,7 @@ class CrawlRequests(RequestManager):
             self._tasks[task] = page
         self._links[page] = []
         try:
-            stored = await self.crawl.attached(page)
+            stored = (await self.crawl.attached([page])).get(page)
         except asyncio.CancelledError:
             self.crawl.crawl.give_back([page])
             raise

@@ -1,6 +1,6 @@
 """Fetchers in processes of their own: they ask for pages, unpack, parse and pack them; the crawl hands out and settles.
 
-    crawl  ──  (number, url, info, before, tell_sent)  ──►  fetcher      one frontier, so one pace a host, however many
+    crawl  ──  (number, url, info, before, tell_sent)  ──►  fetcher      one frontier, so one pace per host, however many
            ◄──  (number, None)  ───────────────────────              its request was sent: the host's delay begins
            ◄──  (number, FetchResult)  ─────────────────────
 
@@ -8,7 +8,7 @@ What goes to and fro in one turn of an event loop goes as one message. Pages of 
 more to do than others, so that connections are used again. A fetcher that dies is replaced; its pages raise ``FetcherDied`` at
 once, and wait again. Those that end as soon as they start end the crawl.
 
-Cost: 0.4 s of CPU and 45 MB a fetcher; 0.06 ms a page to pack and unpack its message.
+Cost: 0.4 s of CPU and 45 MB per fetcher; 0.06 ms per page to pack and unpack its message.
 """
 
 from __future__ import annotations
@@ -164,9 +164,9 @@ class Fetchers:
         if not all(remote is not None and remote.alive for remote in self.remotes):
             await self._start()
         remotes = [remote for remote in self.remotes if remote is not None]
-        least = min(remotes, key=lambda remote: len(remote.out))
+        idlest = min(remotes, key=lambda remote: len(remote.out))
         own = remotes[zlib.crc32(host_of(url).encode()) % len(remotes)]
-        chosen = own if own.alive and len(own.out) <= len(least.out) + AHEAD else least
+        chosen = own if own.alive and len(own.out) <= len(idlest.out) + AHEAD else idlest
         asked = chosen.ask(url, info, before, sent)
         try:
             return await asked

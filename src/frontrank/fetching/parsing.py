@@ -78,7 +78,7 @@ class Parsing:
             return await self.workers.call(function, *given)
 
     def close(self) -> None:
-        """End what is under way: those who wait are told."""
+        """End what is under way: callers that wait get an error."""
         self.workers.close()
 
 

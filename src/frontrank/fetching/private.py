@@ -62,7 +62,7 @@ Lookup = Callable[[str], Sequence[Address]]
 
 
 def is_private(address: str) -> bool:
-    """Whether an IP address is anything but a public unicast one; what is no address counts as private.
+    """Whether an IP address is anything but a public unicast one; what is not an address counts as private.
 
     >>> [is_private(a) for a in ("127.0.0.1", "100.64.0.1", "::ffff:10.0.0.1", "fe80::1%eth0", "2002:7f00:1::")]
     [True, True, True, True, True]

@@ -72,7 +72,7 @@ class EvaluateOptions(SceneOptions):
 @dataclass(frozen=True)
 class TuneOptions(SceneOptions):
     omega: tuple[float, ...] = option(
-        tuple(round(0.1 * i, 1) for i in range(11)), "Values of omega to try.", metavar="X,Y,...", most=1.0
+        tuple(round(0.1 * i, 1) for i in range(11)), "Values of omega to try.", metavar="X,Y,...", maximum=1.0
     )
     gamma: tuple[float, ...] = option((0.0,), "Values of gamma to try.", metavar="X,Y,...")
 
@@ -92,7 +92,7 @@ class RunOptions:
     latency: float | None = option(None, "Seconds a request takes, with a clock; default: 1.", metavar="S")
     impact: str | None = option(None, "What pages are worth to searchers.", choices=("views", "clicks"))
     metric: str | None = option(None, "What importance is: --impact if it is given, else pagerank.", metavar="M")
-    jobs: int | None = option(None, "Orderings at a time; default: what cores and memory allow.", metavar="N", least=1)
+    jobs: int | None = option(None, "Orderings at a time; default: what cores and memory allow.", metavar="N", minimum=1)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class RevisitOptions:
     changes: str = option("web", "How often pages change: web, same:every=10d, gamma:... or file:...", metavar="C")
     days: float = option(180.0, "How many days the crawl runs.", metavar="D", above=True)
     a_day: float | None = option(None, "Fetches a day; default: a fifteenth of the pages.", metavar="N", above=True)
-    share: float = option(0.5, "Share of fetches that are revisits.", metavar="S", most=1.0)
+    share: float = option(0.5, "Share of fetches that are revisits.", metavar="S", maximum=1.0)
     collected: bool = option(False, "Start with every page already fetched: revisits only.", no=False)
     policy: str = option(DEFAULT_ORDERING, "The ordering that discovers pages.", name="ordering", metavar="P")
     seeds: str | None = option(None, WHERE, metavar="SEEDS")
@@ -110,11 +110,11 @@ class RevisitOptions:
 
 @dataclass(frozen=True)
 class RecommendOptions:
-    draws: int = option(5, "How many sets of random seeds to try.", metavar="N", least=1)
+    draws: int = option(5, "How many sets of random seeds to try.", metavar="N", minimum=1)
     budget: str | None = option(
         None, "Pages to fetch: a share such as 0.1 (the default), or a count.", metavar="B", wrong=_wrong_budget
     )
-    seeds: int | None = option(None, "Pages in a set of seeds; default: a thousandth of the web.", metavar="N", least=1)
+    seeds: int | None = option(None, "Pages in a set of seeds; default: a thousandth of the web.", metavar="N", minimum=1)
     queries: str | None = option(
         None, "A query log, for searchers: one query per line, or query and frequency.", metavar="FILE"
     )
@@ -126,7 +126,7 @@ class RankOptions:
     ranker: str | None = option(
         None, f"{FORMS}; default: fusion, rw-eg or pagerank, depending on what CRAWL holds.", name="ordering", metavar="R"
     )
-    budget: int = option(1000, "How many pages.", metavar="N", least=1)
+    budget: int = option(1000, "How many pages.", metavar="N", minimum=1)
     impact: str | None = option(None, "What fetched pages are worth: their views or clicks.", choices=("views", "clicks"))
     scores: str | None = option(
         None, "Also write the scores of all pages, as Parquet files (Parquet tables only).", metavar="DIR"
@@ -144,5 +144,5 @@ class RankOptions:
 @dataclass(frozen=True)
 class LeaderboardOptions:
     queries: str | None = option(None, "A query log: what texts are worth where no clicks are known.", metavar="FILE")
-    draws: int = option(5, "How many draws of random seeds.", metavar="N", least=1)
-    budget: float = option(0.5, "How far crawls go, as a share of the web.", metavar="SHARE", above=True, most=1.0)
+    draws: int = option(5, "How many draws of random seeds.", metavar="N", minimum=1)
+    budget: float = option(0.5, "How far crawls go, as a share of the web.", metavar="SHARE", above=True, maximum=1.0)

@@ -3,7 +3,7 @@
     copy      etag, last-modified, digests, visits and changes so far, as JSON: see ``fetching.copies``
 
 So any fetcher can ask whether a page has changed, whoever fetched it before. Metadata may come from anybody who may call the
-service: what is no copy, or could not stand in a request, counts as none.
+service: what is not a copy, or could not be part of a request, is ignored.
 """
 
 from __future__ import annotations

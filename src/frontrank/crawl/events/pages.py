@@ -135,7 +135,7 @@ class TakenTogether(Taken):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A page arrived. ``text`` is None when it is read from a log, where it lies apart."""
+    """A page arrived. ``text``: not of one that is read from a log, where it is stored apart."""
 
     kind: ClassVar[int] = 3
     name: ClassVar[str] = "fetched"

@@ -1,4 +1,4 @@
-"""What a person writes in files for a crawl: its options in TOML, its seeds one a line.
+"""What a person writes in files for a crawl: its options in TOML, its seeds one per line.
 
 Keys of the TOML file are the names of the options, with dashes or underscores. A value that cannot be used is refused with its
 file and line.
@@ -48,7 +48,7 @@ def read_config(path: str) -> dict[str, Any]:
 
 
 def read_seeds(path: str) -> list[str]:
-    """The URLs of a file, one a line; empty lines and lines that begin with # are passed over."""
+    """The URLs of a file, one per line; empty lines and lines that begin with # are skipped."""
     found: list[str] = []
     bad: list[str] = []
     try:

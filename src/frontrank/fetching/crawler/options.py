@@ -63,7 +63,7 @@ class Options:
         AGAIN,
         "Share of fetches that are revisits, as long as some are due and new pages are waiting.",
         metavar="SHARE",
-        most=1.0,
+        maximum=1.0,
     )
     scope: str = option(
         "host",
@@ -86,11 +86,11 @@ class Options:
         metavar="REGEX",
         wrong=option_checks.wrong_pattern,
     )
-    max_depth: int = option(64, REACH, "Most links between a seed and a page.", metavar="N", most=65_533)
+    max_depth: int = option(64, REACH, "Most links between a seed and a page.", metavar="N", maximum=65_533)
     host_budget: int = option(0, REACH, "Most pages of one host. 0: no limit.", metavar="N")
-    max_links: int = option(10_000, REACH, "Most links followed from one page.", metavar="N", least=1)
+    max_links: int = option(10_000, REACH, "Most links followed from one page.", metavar="N", minimum=1)
     max_size: int = option(
-        10_000_000, REACH, "Larger pages fail, before or after decompression.", metavar="SIZE", least=1, kind=SIZE
+        10_000_000, REACH, "Larger pages fail, before or after decompression.", metavar="SIZE", minimum=1, kind=SIZE
     )
     sitemaps: bool = option(
         False,
@@ -114,7 +114,7 @@ class Options:
         metavar="host|domain|ip|FILE",
         changes=False,
     )
-    in_flight: int = option(16, POLITE, "Most requests in flight in total.", metavar="N", least=1, most=10_000)
+    in_flight: int = option(16, POLITE, "Most requests in flight in total.", metavar="N", minimum=1, maximum=10_000)
     robots: bool = option(True, POLITE, "Obey robots.txt; --no-robots is for sites of your own.")
     contact: str = option(
         "",
@@ -135,7 +135,7 @@ class Options:
         SENDER,
         "Further attempts after a failure of the page that may pass, after 1, 2, 4, ... seconds.",
         metavar="N",
-        most=1_000,
+        maximum=1_000,
     )
     give_up_after: float = option(
         21_600.0,
@@ -144,7 +144,7 @@ class Options:
         metavar="S",
         kind=TIME,
     )
-    timeout: float = option(30.0, SENDER, "Seconds for one page.", metavar="S", least=0.001, kind=TIME)
+    timeout: float = option(30.0, SENDER, "Seconds for one page.", metavar="S", minimum=0.001, kind=TIME)
     proxy: str = option(
         "",
         SENDER,
@@ -157,8 +157,8 @@ class Options:
         SENDER,
         "Processes that fetch and parse, all sharing one order, one pace per host and one journal. 1: the crawl's own process.",
         metavar="N",
-        least=1,
-        most=64,
+        minimum=1,
+        maximum=64,
     )
     allow_private: bool = option(False, SENDER, "Also fetch from loopback, private and link-local addresses.")
     warc: bool = option(True, KEPT, "Keep the pages as WARC files.", changes=False)
@@ -182,7 +182,7 @@ class Options:
         REACH,
         "Share of the pages fetched that a possible trap may have; 1: traps are only reported.",
         metavar="SHARE",
-        most=1.0,
+        maximum=1.0,
     )
     seeds_first: bool = option(
         True, START, "Fetch every seed before pages that links lead to; --no-seeds-first leaves seeds to the ordering."
@@ -243,7 +243,7 @@ class Options:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Options:
-        """The options that were stored with a crawl; those this version does not know are passed over."""
+        """The options that were stored with a crawl; those this version does not know are ignored."""
         known: dict[str, Any] = {name: stored[name] for name in options().keys() & stored.keys()}
         return cls(**known)
 

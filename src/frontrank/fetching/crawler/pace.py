@@ -10,7 +10,7 @@ LOOKS = 300  # once a second: five minutes
 
 
 class Pace:
-    """Pages a second, over the last seconds that were looked at."""
+    """Pages per second, over the last seconds that were looked at."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock

@@ -13,7 +13,7 @@ as one name); it contains all that lies beneath. An endless region shows in what
 A region in which a seed lies is what somebody asked for, and never a trap as a whole; nor is a host, which can have a budget.
 
 Counts begin anew when there are more than ``MAX_REGIONS``; a resumed crawl counts its newest pages again (``traps``).
-Cost: 30 to 60 us a page fetched with 25 links; memory 3 bytes a page known and 400 a region.
+Cost: 30 to 60 us a page fetched with 25 links; memory 3 bytes per page known and 400 a region.
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ def _checked(options: Options, truth: Value | None, impact: Value | None) -> Pol
 def stored_options(out: str | os.PathLike[str], policy: str | None = None) -> Options:
     """What the crawl of a directory was asked to do. Nothing is changed there.
 
-    ``policy``: the ordering that it is to go on with, in place of the stored one, which then need not be trusted.
+    ``policy``: the ordering that it is to continue with, instead of the stored one, which then need not be trusted.
     """
     journal = Journal.open(Path(out), read_only=True)
     try:

@@ -74,7 +74,7 @@ def _locations(file: Iterable[tuple[str, Any]]) -> Iterator[str]:
 
 
 def _name(element: Any) -> str:
-    """The name of an element without its namespace; empty for what is none."""
+    """The name of an element without its namespace; empty for comments and the like."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 

@@ -1,9 +1,9 @@
 """Sitemaps (https://www.sitemaps.org/protocol.html): further seeds, from the Sitemap lines of robots.txt, else /sitemap.xml.
 
 Read once, when a crawl begins, for the hosts of its seeds, a few hosts at a time. A host is left alone while its sitemaps are
-read; pages of other hosts come and go meanwhile. Indexes are followed, gzip is undone. Everything is bounded: files a host,
+read; pages of other hosts come and go meanwhile. Indexes are followed, gzip is undone. Everything is bounded: files per host,
 size of a file, time to read one, URLs in all. What is in scope becomes seeds, after those that were given; 5,000 of them weigh
-as much as all seeds that were given. A sitemap that is missing or no sitemap is passed over.
+as much as all seeds that were given. What is missing or not a sitemap is skipped.
 """
 
 from __future__ import annotations

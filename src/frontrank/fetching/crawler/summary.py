@@ -1,4 +1,4 @@
-"""What a crawl has done, for a person and for a program; ``lab.report.crawl_report`` makes a page of it.
+"""What a crawl has done, for a person and as JSON; ``lab.report.crawl_report`` makes a page of it.
 
 All but the links that were not followed is read from the journal, so that it is the same after any number of runs.
 """

@@ -1,10 +1,10 @@
 """A response as its bytes come: ``Incoming.feed`` takes them, and says when it is whole, or raises NotFetched.
 
     head          MAX_HEAD_BYTES bytes for status lines and headers together, interim (1xx) responses included, as in Chrome.
-                  Lines end with CR LF or LF; a line without a colon, or with blanks in its name, is passed over; a NUL in a
+                  Lines end with CR LF or LF; a line without a colon, or with blanks in its name, is skipped; a NUL in a
                   name, or a continuation of nothing, is no HTTP
     body          as long as Content-Length says, or in chunks, or up to the end of the connection. A response with two
-                  lengths, a length that is no number, or a transfer coding other than chunked is no HTTP
+                  lengths, a length that is not a number, or a transfer coding other than chunked is no HTTP
     size          over ``max_bytes`` it is too large, as soon as that is known; with ``truncate`` it ends there
     its end       before the whole body came it is cut short; with ``cut`` what came is the body
 

@@ -18,12 +18,14 @@ class ServerOptions:
         choices=("name", "ip"),
     )
     crawl_delay: float = option(0.0, "Crawl-delay in robots.txt.", metavar="S", kind=TIME)
-    disallow: float = option(0.0, "Share of the hosts' top directories that robots.txt disallows.", metavar="SHARE", most=1.0)
+    disallow: float = option(0.0, "Share of hosts' top directories that robots.txt disallows.", metavar="SHARE", maximum=1.0)
     sitemaps: bool = option(False, "Give each host a sitemap.xml, named in its robots.txt.", no=False)
     # Of one URL always the same, between half and one and a half of it.
     latency: float = option(0.0, "Mean time to an answer.", metavar="S", kind=TIME)
-    errors: float = option(0.0, "Share of pages that always fail: 404, 500, 503, reset, no answer.", metavar="SHARE", most=1.0)
-    flaky: float = option(0.0, "Share of pages that answer 503 the first time.", metavar="SHARE", most=1.0)
+    errors: float = option(
+        0.0, "Share of pages that always fail: 404, 500, 503, reset or nothing.", metavar="SHARE", maximum=1.0
+    )
+    flaky: float = option(0.0, "Share of pages that answer 503 the first time.", metavar="SHARE", maximum=1.0)
     traps: bool = option(False, "An endless calendar, session ids and repeating paths on the three largest hosts.", no=False)
     idle_s: float = 30.0  # a client that sends or reads nothing for so long is hung up on
 

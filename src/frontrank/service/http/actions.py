@@ -95,7 +95,7 @@ def _type_of(one: Parameter) -> Any:
         about = Meta(min_length=1, max_length=one.max_length, description=one.help, extra_json_schema=_format(one))
         return Annotated[str, about]
     kind = int if one.kind == WHOLE else float
-    return Annotated[kind, Meta(ge=kind(one.least), le=kind(one.most), description=one.help)]
+    return Annotated[kind, Meta(ge=kind(one.minimum), le=kind(one.maximum), description=one.help)]
 
 
 def _format(one: Parameter) -> dict[str, Any] | None:
