@@ -124,7 +124,7 @@ def test_a_clock_that_tells_no_time_is_refused_before_there_is_a_directory_and_l
 @pytest.mark.parametrize("clock", [None, 3.0, "now"])
 def test_a_clock_is_a_function(tmp_path: Path, clock: Any) -> None:
     for make in (partial(Crawl, "fpr"), Crawl.recover):
-        with pytest.raises(FrontrankError, match="clock must be a function, which returns a time in seconds"):
+        with pytest.raises(FrontrankError, match="clock must be a function, got"):
             make(tmp_path / "new", clock=clock)
     assert not (tmp_path / "new").exists()
 

@@ -285,10 +285,12 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.run import crawl
 
+from frontrank.crawl.queues import Queues
+
 def killed(self, page, at, now=None):
     os.kill(os.getpid(), signal.SIGKILL)
 
-Crawl.schedule_page = killed
+Queues.schedule = killed
 given = {"policy": "bfs", "revisit": "fixed:every=0.01s", "delay": 0.0, "budget": 60, "robots": False}
 crawl(Options(seeds=(sys.argv[2] + "/",), allow_private=True, **given), sys.argv[1])
 """

@@ -270,7 +270,7 @@ def test_robots_txt_slows_a_service_down_and_never_speeds_it_up(tmp_path: Path, 
 
     with service(tmp_path / "frontier", delay_s=ours) as client, served(Slow) as url:
         assert fetch(client, f"{url}/", "--allow-private", "--budget", "1")["fetched"] == 1
-        (host,) = client.crawls.get().busiest_hosts(1)  # type: ignore[attr-defined]
+        (host,) = client.crawls.get().inspect.busiest_hosts(1)  # type: ignore[attr-defined]
         assert host["delay"] == then
 
 
@@ -314,8 +314,8 @@ def test_pages_come_back_and_are_asked_for_only_if_they_have_changed(tmp_path: P
         assert (told["fetched"], told["failed"], told["new"]) == (3, 0, 0)
         asked = sorted((path, condition) for _, path, condition in Tagged.asked)
         assert [one for one in asked if one[0] != "/news"] == [("/", ""), ("/", '"x"'), ("/same", ""), ("/same", '"x"')]
-        assert client.crawls.get().revisits == 3  # type: ignore[attr-defined]
-        assert client.crawls.get().history.statuses() == {200: 4, 304: 2}, "what has not changed keeps its links"  # type: ignore[attr-defined]
+        assert client.crawls.get().inspect.revisits == 3  # type: ignore[attr-defined]
+        assert client.crawls.get().inspect.history.statuses() == {200: 4, 304: 2}, "what has not changed keeps its links"  # type: ignore[attr-defined]
         (news,) = client.urls(containing="/news")
         copy = json.loads(news.metadata["copy"][0])
         assert (copy["visits"], copy["changes"]) == (1, 1) and news.again_at > time.time()

@@ -262,7 +262,7 @@ def test_a_crawl_whose_disk_is_full_is_listed_without_its_path(
     monkeypatch.setattr("frontrank.service.pool.has_room", lambda folder: False)
     crawls, asked = own
     crawl = crawls.get()
-    crawl.log.db.execute("PRAGMA max_page_count = 1")  # type: ignore[attr-defined]
+    crawl.state.log.db.execute("PRAGMA max_page_count = 1")  # type: ignore[attr-defined]
     with pytest.raises(DiskFull, match=re.escape(str(crawl.inspect.folder))):
         crawl.discover([f"http://d.example/{n}" for n in range(5_000)])
     crawls.get_or_start("other")

@@ -145,7 +145,7 @@ class Crawling:
                 loop.ended = True
             if sim.clock.now - begun > MAX_S:
                 sim.fail("ends", f"the crawl goes on after {MAX_S:,.0f} s")
-            if self.checks and not job.closed and not job.crawl.log.broken and random.random() < 0.002:
+            if self.checks and not job.closed and not job.crawl.inspect.broken and random.random() < 0.002:
                 self.checks -= 1
                 sim.check_live(job.crawl)
 

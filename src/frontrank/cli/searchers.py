@@ -58,7 +58,7 @@ def impact(to: Recipient, table: str) -> None:
     rows = read_impacts(table)
     what = f"{len(rows):,} pages"
     if not to.is_service:
-        _show(to, what, to.send("impacts", {"told": rows}))
+        _show(to, what, to.send("impacts", {"rows": rows}))
         return
     answers = [to.post("impacts", {"pages": part}) for part in _parts(rows)]
     unknown = [url for answer in answers for url in answer["unknown"]]

@@ -19,7 +19,7 @@ def check_live(policy: Policy, *, queries: bool = False, truth: bool = False, im
     """Refuse an ordering that would run, but in an order of no meaning.
 
     Said is what there will be: queries of searchers; the true importance of pages; what pages are worth to searchers, which
-    whoever drives a crawl may tell at any time (``Crawl.fetched``, ``Crawl.impact``), and an engine makes of queries.
+    whoever drives a crawl may tell at any time (``Crawl.fetched``, ``crawl.control.impact``), and an engine makes of queries.
     """
     needs = policy.needs()
     if "queries" in needs and not queries:

@@ -80,7 +80,7 @@ class NewCrawl:
         queue_by = self.queue_by
         if not (isinstance(queue_by, Mapping) or (isinstance(queue_by, str) and queue_by in (HOST, DOMAIN, IP))):
             raise InputError(f"queue_by must be {HOST}, {DOMAIN}, {IP}, or the group of each host, got {queue_by!r}")
-        if not isinstance(self.notes or {}, Mapping):
+        if self.notes is not None and not isinstance(self.notes, Mapping):
             raise InputError(f"notes must be a mapping from keys to what JSON can hold, got {self.notes!r}")
         if not isinstance(self.impact_by, str) or self.impact_by not in ("", *IMPACTS):
             raise InputError(f"impact_by must be views or clicks, got {self.impact_by!r}")

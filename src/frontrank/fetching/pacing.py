@@ -1,6 +1,6 @@
 """When a request may be sent: after the delay of its host, counted from the moment the last request to it was sent.
 
-    Pacer(crawl.pace_of).send(url, request)     awaits request(sent) in the turn of the URL's host
+    Pacer(crawl.inspect.pace_of).send(url, request)     awaits request(sent) in the turn of the URL's host
 
 Every request of a crawl goes through one of these: pages, robots.txt and where it redirects to, sitemaps, retries. A frontier
 counts the delay from the moment it hands out a page, but before the page is asked for there may be a robots.txt to read, a name

@@ -230,7 +230,7 @@ class Crawls:
                 logger.info("the service %s", "hands out pages again" if state else "is paused: it hands out nothing")
 
     def set_politeness(self, politeness: Politeness) -> None:
-        """Set the politeness of new crawls. (``Crawl.set_politeness`` is for an existing one.)"""
+        """Set the politeness of new crawls. (``crawl.control.set_politeness`` is for an existing one.)"""
         with self._lock:
             self._storage.check_open()
             self.politeness = politeness

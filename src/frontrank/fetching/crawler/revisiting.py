@@ -1,7 +1,7 @@
 """Revisits: a revisit policy says when a page of a crawl is fetched again.
 
 Everything that is known of a page's last copy is kept with the page in the journal (``Copy``), in the commit that settles it.
-Which revisit is next, and how many there are among new pages, is the frontier's to say (``Crawl.share_revisits``).
+Which revisit is next, and how many there are among new pages, is the frontier's to say (``crawl.control.share_revisits``).
 """
 
 from __future__ import annotations

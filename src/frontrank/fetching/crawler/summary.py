@@ -268,7 +268,9 @@ def waits_on(hosts: list[GivenUp]) -> str:
 
 def _remarks(job: Job, best: list[Best]) -> list[str]:
     crawl, goal = job.crawl, job.options.goal
-    remarks = list(trust_of(crawl.state.policy).unmet(getattr(crawl.state, "url_value", None), crawl.inspect.known))
+    remarks = list(
+        trust_of(crawl.state.policy).unmet(getattr(crawl.state.ordering.columns, "url_value", None), crawl.inspect.known)
+    )
     fetched = crawl.inspect.fetched_count
     if goal and crawl.state.policy.scorers() and not best and fetched:
         remarks.append(f"no page of the {fetched:,} holds a word of the goal {goal!r}; name other words, or other seeds")

@@ -203,7 +203,7 @@ def explain(target: Target, params: PageName) -> shapes.Explained:
 def search(target: Target, params: SearchText) -> shapes.Search:
     """Known pages whose URL contains a text, in the order in which they became known."""
     found = target.reader.searching.call(past.search, target.folder(), params.text, 0, params.n + 1)
-    rows = target.source.ask("pages_shown", [page for page, _ in found[: params.n]])
+    rows = target.source.ask("pages", [page for page, _ in found[: params.n]])
     return shapes.Search(pages=[shaped(shapes.FoundPage, _standing(row)) for row in rows], more=len(found) > params.n)
 
 
