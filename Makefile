@@ -5,14 +5,14 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE  # images set it; every process of the tests would then compile what it imports
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test test-all lint bounds simulate-faults core bench bench-service docs proto clean
+.PHONY: help demo test test-all coverage lint bounds simulate-faults core bench bench-service docs proto clean
 
 help:
 	@echo "make demo    crawl a small generated web for real, compare eleven orderings"
 	@echo "             on it (about 3 minutes the first time)"
 	@echo "make test    linters, types, and what tests a change in a few minutes"
-	@echo "make test-all   all tests, as CI runs them: Spark, a browser, bounds checks,"
-	@echo "             faults, and how much of src they cover"
+	@echo "make test-all   all tests, as CI runs them: Spark, a browser, bounds checks, faults"
+	@echo "make coverage   all tests, and how much of src they cover"
 	@echo "make bounds  the kernels' tests, with numba's bounds checks"
 	@echo "make simulate-faults SEEDS=1000   crawls and a service on a disk, a network and"
 	@echo "             a clock that fail, each run from a seed"
@@ -30,7 +30,6 @@ demo: .venv/installed
 
 # Tests of one group share a process (tests/tiers.py); all others go to the process that is free.
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadgroup --durations 10
-COVERED := --cov --cov-append --cov-report=
 KERNEL_TESTS = $(shell $(BIN)/python -m tests.bounds)
 
 test: lint
@@ -38,10 +37,13 @@ test: lint
 
 # Kernel tests run with bounds checks instead of without; the contracts run without, and growth with them, too.
 test-all: lint
-	rm -f .coverage .coverage.*
-	$(PYTEST) $(COVERED) $(addprefix --ignore=,$(filter-out %/test_contracts.py,$(KERNEL_TESTS)))
-	$(MAKE) bounds COVER="$(COVERED)"
+	$(PYTEST) $(COVER) $(addprefix --ignore=,$(filter-out %/test_contracts.py,$(KERNEL_TESTS)))
+	$(MAKE) bounds
 	$(MAKE) simulate-faults SEEDS=300
+
+coverage: .venv/tested-with
+	rm -f .coverage .coverage.*
+	$(MAKE) --no-print-directory test-all COVER="--cov --cov-append --cov-report="
 	$(BIN)/python -m tests.covered
 
 lint: .venv/tested-with

@@ -1,4 +1,4 @@
-"""How much of src the tests of `make test-all` have run, by lines and by branches; fails below a floor by lines.
+"""How much of src the tests have run (`make coverage`), by lines and by branches; fails below a floor by lines.
 
 Kernels are not counted: numba compiles them, so no line of theirs is seen. They are tested with bounds checks, and against
 oracles (pyproject.toml: tool.coverage.report).

@@ -103,7 +103,7 @@ class Arrivals:
             if self.revisiting is not None:
                 status, again_at = self.revisiting.fetched(task, result)
             crawl.fetched(
-                task.url, links, title, text, impact, status=status, where=result.where, scores=scores, again_at=again_at
+                task.handle, links, title, text, impact, status=status, where=result.where, scores=scores, again_at=again_at
             )
         self.job.traps.fetched(task.handle, task.url, title, links, first_new)
 
