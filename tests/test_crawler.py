@@ -253,12 +253,8 @@ def test_a_full_disk_stops_a_crawl_and_costs_nothing(web: tuple[str, list[str]],
     out = tmp_path / "crawl"
     limit = 200_000
     uncovered = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}  # it writes files, too
-    said = crawl(
-        *(*on(web), "-q", "--out", out),
-        code=2,
-        env=uncovered,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-    )
+    full = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))  # noqa: E731
+    said = crawl(*on(web), "-q", "--out", out, code=2, env=uncovered, preexec_fn=full)
     assert re.match(r"frontrank: \S+: .*cannot be written", said) and len(said.splitlines()) == 1
     before = set(fetched(out))
     assert crawl("--resume", out)["fetched"] == 400
