@@ -11,7 +11,7 @@ help:
 	@echo "make demo    crawl a small generated web for real, compare eleven orderings"
 	@echo "             on it (about 3 minutes the first time)"
 	@echo "make test    linters, types, and what tests a change in a few minutes"
-	@echo "make test-all   all tests, as CI runs them: Spark, a browser, bounds checks, faults"
+	@echo "make test-all  all tests, as CI runs them: Spark, a browser, bounds, faults"
 	@echo "make coverage   all tests, and how much of src they cover"
 	@echo "make bounds  the kernels' tests, with numba's bounds checks"
 	@echo "make simulate-faults SEEDS=1000   crawls and a service on a disk, a network and"

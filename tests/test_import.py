@@ -530,7 +530,7 @@ def test_import_asks_before_tables_are_read_whether_a_crawl_may_be_replaced(tmp_
         ("crawl.json", b'{"format": "frontrank-crawl", "version": 2}', "version 2, but this frontrank reads up to 1"),
         ("crawl.json", b'{"format": "frontrank-crawl", "version": 1, "fetched": -1}', "fetched is -1"),
         ("fetched.npy", b"", "fetched.npy"),
-        ("queries.parquet", b"PAR1", "queries.parquet: column query, frequency cannot be read"),
+        ("queries.parquet", b"PAR1", r"queries.parquet: damaged, the digest of \(footer\)"),
         ("results.parquet", None, "results.parquet: column query, page, rank, score cannot be read"),
     ],
 )
