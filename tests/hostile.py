@@ -110,6 +110,7 @@ HTML = b"<html><body><a href='/good/0'>good</a></body></html>"
 
 async def cut_off(send: Send, path: str) -> None:
     await send(OK + b"Content-Length: 1000\r\n\r\n" + HTML)
+    await asyncio.sleep(0.5)  # a reset discards what the client has not read yet, and then nothing had come
     raise ConnectionResetError
 
 
