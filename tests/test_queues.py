@@ -782,6 +782,6 @@ def test_a_boost_with_many_others_changes_priorities_in_parts(monkeypatch: pytes
         parts.append(boost_part(*given))
         return parts[-1]
 
-    monkeypatch.setattr(crawl, "_boost_part", counted)
+    monkeypatch.setattr(crawl.control, "_boost_part", counted)
     assert crawl.control.boost("org", 1) == 100 and crawl.control.boost("last", 1) == 1
     assert len(parts) > 4 and crawl.take(1) == ["http://a99.org/last"]

@@ -155,11 +155,11 @@ def test_recovery_repeats_what_pages_that_came_back_did_to_an_ordering(spec: str
                 url, links, now=float(now), again_after=float(draw.integers(1, 40)), status=304 if now % 5 == 0 else 200
             )
     assert crawl.inspect.revisits > 30
-    before, taken = [leaf.copy() for leaf in leaves(crawl.state)], crawl.take(100, now=200.0)
+    before, taken = [leaf.copy() for leaf in leaves(crawl.state.ordering.columns)], crawl.take(100, now=200.0)
     crawl.abandon()
     again = Crawl.recover(tmp_path / "crawl", clock=lambda: 200.0)
     assert again.take(100) == taken
-    for one, other in zip(before, leaves(again.state), strict=True):
+    for one, other in zip(before, leaves(again.state.ordering.columns), strict=True):
         size = min(len(one), len(other))
         assert one[:size].tobytes() == other[:size].tobytes()
     again.abandon()
@@ -179,7 +179,7 @@ def test_a_live_crawl_by_opic_estimates_importance_better_with_every_round() -> 
                 targets = [f"http://a.example/{q}" for q in web.targets_of(page)]
                 crawl.fetched(url, targets, again_after=float(web.pages))
         if crawl.inspect.known == web.pages and rounds in (3, 29):
-            ranking = crawl.state.policy.ranking(crawl.state)
+            ranking = crawl.state.policy.ranking(crawl.state.ordering.columns)
             assert ranking is not None
             number = [int(crawl.url(page).rpartition("/")[2]) for page in range(crawl.inspect.known)]
             errors.append(abs(ranking[: crawl.inspect.known] - _stationary(web)[number]).sum())

@@ -507,7 +507,7 @@ def test_a_crawl_begins_anew_once_the_one_before_is_deleted(tmp_path: Path) -> N
 
 def test_snapshots_that_take_too_long_are_given_up_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frontrank.crawl.snapshots._write", lambda *_: threading.Event().wait())
-    monkeypatch.setattr("frontrank.crawl.crawl.SNAPSHOT_ROWS", 1)
+    monkeypatch.setattr("frontrank.crawl.recorder.SNAPSHOT_ROWS", 1)
     crawls = Crawls(tmp_path, "bfs")
     for name in ("a", "b", "c"):
         crawls.get_or_start(name).seed(["http://a.org/", "http://b.org/"])

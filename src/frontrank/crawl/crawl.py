@@ -203,7 +203,8 @@ class Crawl:
         304, it is as it was, and keeps its links. ``any_state``: it need not be leased.
         """
         if scores is None:
-            scores = self.scores(page if isinstance(page, str) else self.url(page), title, text)
+            url = self.url(page) if isinstance(page, int | np.integer) else validation.url(page, "a page")
+            scores = self.scores(url, title, text)
         if again_after is not None:
             again_at = self._recorder.from_now(validation.seconds(again_after, "a page must be fetched again after"), now)
         with self.state.lock:  # not while a scorer judges

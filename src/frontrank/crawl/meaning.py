@@ -27,7 +27,7 @@ def fresh_seeds(state: CrawlState, pages: Any) -> list[int]:
 
 def leased_page(state: CrawlState, page: str | int) -> int:
     """A page that is about to be settled."""
-    if not isinstance(page, str):
+    if isinstance(page, int | np.integer):
         return state.pages.check(page)
     number = state.lookup(validation.url(page, "a page"))
     if number < 0:
@@ -38,13 +38,13 @@ def leased_page(state: CrawlState, page: str | int) -> int:
 def waiting_page(state: CrawlState, page: str | int) -> int:
     """A page that is about to be dropped."""
     frontier = state.frontier
-    if isinstance(page, str):
+    if isinstance(page, int | np.integer):
+        number = state.pages.check(page)
+    else:
         named = state.pages.named(validation.url(page, "a page"))
         number = next((one for one in named if frontier.mark(one) in (WAITING, LATER)), state.lookup(page))
         if number < 0:
             raise InputError(f"page {page!r} cannot be dropped: this crawl does not know it")
-    else:
-        number = state.pages.check(page)
     if frontier.mark(number) not in (WAITING, LATER):
         raise InputError(f"page {state.log.url(number)!r} cannot be dropped: it is not waiting")
     return number
