@@ -39,7 +39,7 @@ class CrawlSetup:
     """How a crawl runs in this process."""
 
     politeness: Politeness | None = None  # None: as it is stored
-    truth: Callable[[str], float] | None = None  # the true importance of a URL, which only tests and simulations know
+    truth: Callable[[str], float] | None = None  # the true importance of a URL, for orderings that need it
     workload: Workload | None = None  # what searchers ask
     clock: Callable[[], float] = time.time
     group: int = 1  # events that share a commit

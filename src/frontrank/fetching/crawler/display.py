@@ -164,7 +164,7 @@ def _hosts(job: Job) -> Any:
     from rich.table import Table
 
     crawl = job.crawl
-    now = crawl.inspect.clock() + crawl.inspect.shift
+    now = crawl.inspect.now()
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("host", "waiting", "in flight", "taken", "delay", "ready in"):
         table.add_column(name, justify="left" if name == "host" else "right", overflow="ellipsis", no_wrap=True)

@@ -63,7 +63,7 @@ class Seeds:
             return crawl.take_pages(room)
         taken = crawl.queues.take_prioritised(room, PRIORITY)
         if len(taken) < room:
-            now = crawl.inspect.clock() + crawl.inspect.shift
+            now = crawl.inspect.now()
             waiting, at = self._waiting(now)
             spare = left - len(taken) - waiting
             if spare > 0:
