@@ -155,7 +155,7 @@ def _normal(name: str) -> str:
 
 
 def test_every_import_of_an_extra_is_announced() -> None:
-    """Elsewhere than inside these: within a function, after need(), so that the library says the same as the command."""
+    """Elsewhere than inside these: by ``system.lazy``, or in a function after need(), so that all say the same sentence."""
     paths = [
         path
         for path in sorted(SOURCE.rglob("*.py"))

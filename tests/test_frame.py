@@ -19,6 +19,7 @@ from frontrank.errors import FrontrankError, InputError
 from frontrank.lab.compare import Runs
 from frontrank.lab.frame import Frame, FrameColumn
 from frontrank.lab.repeats import repeat
+from frontrank.system.lazy import Lazy
 
 cells = st.one_of(st.none(), st.floats(0, 1))
 
@@ -145,6 +146,7 @@ def test_an_unknown_ending_is_refused(runs: Runs, tmp_path: Path) -> None:
 
 def test_what_is_not_installed_is_named_with_the_line_that_installs_it(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frontrank.errors.find_spec", lambda name: None)
+    monkeypatch.setattr("frontrank.lab.frame.pl", Lazy("polars"))  # that no other test has used
     with pytest.raises(FrontrankError, match="this needs polars, which is not installed; run: pip install polars"):
         runs.to_polars()
 

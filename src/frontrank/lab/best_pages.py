@@ -12,13 +12,14 @@ from functools import reduce
 
 import numpy as np
 
-from frontrank.errors import InputError, need
+from frontrank.errors import InputError
 from frontrank.kernels.coarse import coarse
 from frontrank.kernels.jit import Array
 from frontrank.lab.next_pages import Ranking
 from frontrank.orderings.ranker import Ranker
 from frontrank.sources.parquet_crawl import ParquetCrawl, earlier_moments
 from frontrank.system.files import check_target, written_beside
+from frontrank.system.lazy import pa, pq
 from frontrank.web.view import CrawlView
 
 PIECE = 1 << 20  # rows of scores that are written at a time
@@ -91,10 +92,6 @@ def check_scores_target(path: str) -> None:
 
 def save_scores(path: str, scores: Array) -> None:
     """Write page and score of every page; the folder is there when it is whole, and has a file _SUCCESS."""
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     with written_beside(path) as beside:
         os.mkdir(beside)
         schema = pa.schema([("page", pa.int64()), ("score", pa.float64())])

@@ -14,13 +14,13 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 from frontrank.errors import InputError, need
 from frontrank.lab.drawn import Drawn
 from frontrank.system.files import Where, check_target, written_beside
+from frontrank.system.lazy import pa, pd, pl, pq
 
 Kind = Literal["text", "share", "count", "seconds", "number"]
 ARROW = {"text": "string", "share": "float64", "count": "int64", "seconds": "float64", "number": "float64"}
@@ -142,20 +142,18 @@ class Frame:
 
     def to_arrow(self) -> Any:
         """A pyarrow.Table."""
-        pa = wanted("pyarrow")
         columns = list(self.flat())
         arrays = [pa.array(values, pa.type_for_alias(_arrow(kind, values))) for _, kind, values in columns]
         return pa.table(arrays, names=[name for name, _, _ in columns])
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame."""
-        pd = wanted("pandas")  # a column of which nothing is known is one of numbers too, not of objects
+        # A column of which nothing is known is one of numbers too, not of objects.
         floats = {name: "float64" for name, kind, values in self.flat() if kind != "text" and None in values}
         return pd.DataFrame({name: pd.Series(values, dtype=floats.get(name)) for name, _, values in self.flat()})
 
     def to_polars(self) -> Any:
         """A polars.DataFrame."""
-        pl = wanted("polars")
         types = {"string": pl.String, "float64": pl.Float64, "int64": pl.Int64}
         columns = list(self.flat())
         schema = {name: types[_arrow(kind, values)] for name, kind, values in columns}
@@ -243,7 +241,7 @@ def write_table(frame: Frame, path: Where, whole: Callable[[], Any] | None = Non
         elif ending == ".json":
             beside.write_text(json.dumps(frame.records() if whole is None else whole(), indent=2) + "\n", encoding="utf-8")
         else:
-            wanted("pyarrow.parquet").write_table(frame.to_arrow(), beside)
+            pq.write_table(frame.to_arrow(), beside)
 
 
 def is_table(path: Where) -> bool:
@@ -256,7 +254,7 @@ def check_table_target(path: Where, *further: str) -> str:
     ending = check_ending(path, *further, *ENDINGS)
     check_target(path)
     if ending == ".parquet":
-        wanted("pyarrow.parquet")
+        need("pyarrow")
     return ending
 
 
@@ -268,12 +266,6 @@ def check_ending(path: Where, *known: str) -> str:
             f"{os.fspath(path)}: must be a file name that ends in {', '.join(known[:-1])}{' or ' * (len(known) > 1)}{known[-1]}"
         )
     return ending
-
-
-def wanted(module: str) -> Any:
-    """A module that the core does without, or a sentence that says how to get it."""
-    need(module.partition(".")[0])
-    return import_module(module)
 
 
 def plain(value: Any) -> Any:

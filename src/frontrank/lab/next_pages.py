@@ -12,7 +12,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SeedError
 from frontrank.kernels.jit import Array
-from frontrank.lab.frame import Frame, FrameColumn, Tabular, check_table_target, wanted
+from frontrank.lab.frame import Frame, FrameColumn, Tabular, check_table_target
 from frontrank.lab.measures.impact import picks
 from frontrank.lab.scenario import CYCLES
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk
@@ -20,6 +20,7 @@ from frontrank.orderings.ranker import Ranker
 from frontrank.sources.imported_crawl import CrawlTables
 from frontrank.system.capacity import check_ranking
 from frontrank.system.files import written_beside
+from frontrank.system.lazy import pa, pq
 from frontrank.web.strings import Texts
 from frontrank.web.view import CrawlView
 from frontrank.web.web import Web
@@ -90,7 +91,6 @@ class Ranking(Tabular):
 
     def to_arrow(self) -> Any:
         """A pyarrow.Table; URLs that lie in Arrow stay there."""
-        pa = wanted("pyarrow")
         urls = self.urls.array if isinstance(self.urls, Texts) else pa.array(list(self.urls), pa.string())
         return pa.table({"url": urls, "score": self.scores, **self.parts})
 
@@ -100,7 +100,7 @@ class Ranking(Tabular):
             self.save_table(path)
             return
         with written_beside(path) as beside:
-            wanted("pyarrow.parquet").write_table(self.to_arrow(), beside)
+            pq.write_table(self.to_arrow(), beside)
 
 
 def rank(crawl: CrawlTables, view: CrawlView, ranker: Ranker, budget: int) -> Ranking:
@@ -119,7 +119,6 @@ def rank(crawl: CrawlTables, view: CrawlView, ranker: Ranker, budget: int) -> Ra
 def _names(web: Web, pages: Array) -> Sequence[str]:
     """What people call these pages; many of them are no Python objects, if they need not be."""
     if len(pages) > MANY:
-        pa = wanted("pyarrow")
         if isinstance(web.urls, Texts):
             return Texts(web.urls.array.take(pa.array(pages)))
         if web.urls is None:

@@ -17,6 +17,7 @@ from frontrank.orderings.stored import from_data, stored_names, to_data
 from frontrank.simulation.simulate import Run
 from frontrank.simulation.trace import Trace
 from frontrank.system.files import check_target, written_beside
+from frontrank.system.lazy import pa, pq
 from frontrank.web.importance import parse_metric
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
@@ -83,10 +84,6 @@ def _record(runs: Runs) -> dict[str, Any]:
 
 def _write_curves(runs: Runs, path: Path) -> None:
     """The curves of the measures that tables have too."""
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     rows: dict[str, list[Any]] = {"policy": [], "measure": [], "share": [], "value": []}
     for run in runs:
         for measure in REGISTRY.values():

@@ -20,11 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import InputError, need
+from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
 from frontrank.search.ngrams import GrowingIndex, NGramIndex
 from frontrank.search.search_engine import Progress, SearchEngine, pagerank_prior
+from frontrank.system.lazy import pa
 from frontrank.web.importance import importance
 from frontrank.web.strings import Texts
 from frontrank.web.view import CrawlView, SearchView, Workload, link_places
@@ -193,9 +194,6 @@ def _taken(strings: Sequence[str] | None, at: Array, length: int) -> Iterator[st
     if strings is None:
         yield from [""] * length
     elif isinstance(strings, Texts):
-        need("pyarrow")
-        import pyarrow as pa
-
         array: Any = strings.array
         for begin in range(0, length, BATCH):
             yield from (text or "" for text in array.take(pa.array(at[begin : begin + BATCH])).to_pylist())

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import InputError, need
+from frontrank.errors import InputError
+from frontrank.system.lazy import pa, pq
 from frontrank.system.text_files import read_lines
 from frontrank.web.view import Workload
 
@@ -132,10 +133,6 @@ def _number(text: str, place: str) -> float:
 
 
 def _parquet(path: str) -> Iterator[LogEntry]:
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         table = pq.read_table(path)
         dated = DATE in table.column_names

@@ -24,9 +24,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import SourceError, need
+from frontrank.errors import SourceError
 from frontrank.pages import bounded, html
 from frontrank.pages.warc_reader import NAMES, Record, decoded, find, is_warc, records
+from frontrank.system.lazy import pa
 from frontrank.system.workers import Workers
 from frontrank.web.strings import Texts
 from frontrank.web.web import Web, hosts_from_urls
@@ -207,17 +208,11 @@ class _Captured:
         return self.number.setdefault(url, len(self.number))
 
     def _pack(self) -> None:
-        need("pyarrow")
-        import pyarrow as pa
-
         self.texts.append(pa.array(self.batch, pa.string()))
         self.batch = []
 
     def web(self, name: str, uncaptured: bool) -> Web:
         """All of it as a web: captured pages in their order, then the others if they are asked for."""
-        need("pyarrow")
-        import pyarrow as pa
-
         self._pack()
         captured = np.fromiter(self.captured, np.int64, len(self.captured))
         source, target = np.array(self.source, np.int64), np.array(self.target, np.int64)

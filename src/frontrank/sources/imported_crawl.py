@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from frontrank.errors import InputError, SourceError, need
+from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
 from frontrank.sources.digests import check_digest, write_digested
 from frontrank.sources.live_crawl import is_crawled, load_crawled
@@ -41,6 +41,7 @@ from frontrank.sources.web_directory import (
 )
 from frontrank.system.capacity import check_copy
 from frontrank.system.files import IMPORTED, Progress, check_target, written_beside
+from frontrank.system.lazy import pa, pq
 from frontrank.web.dates import AskedOn, SeenOn
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
 from frontrank.web.web import IMPACTS, Web
@@ -152,10 +153,6 @@ def _is_ours(path: Path) -> bool:
 
 
 def _write(crawl: Observed, where: str) -> None:
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     np.save(os.path.join(where, "fetched.npy"), np.asarray(crawl.fetched, np.int32))
     if crawl.queries is not None:
         queries = {"query": pa.array(crawl.queries, pa.string()), "frequency": pa.array(crawl.frequency, pa.float64())}
@@ -234,9 +231,6 @@ def _asked_on(where: str, manifest: dict[str, Any], queries: int) -> AskedOn | N
 def _seen_on(where: str, manifest: dict[str, Any], pages: int) -> SeenOn | None:
     if manifest.get("seen_on") is None:
         return None
-    need("pyarrow")
-    import pyarrow.parquet as pq
-
     kinds = {"page": "int32", "time": "float64"}
     try:
         there = pq.read_schema(f"{where}/seen_on.parquet").names
@@ -289,9 +283,6 @@ def _is_count(value: Any) -> bool:
 
 
 def _columns(where: str, name: str, manifest: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
-    need("pyarrow")
-    import pyarrow as pa
-
     path, rows = f"{where}/{name}.parquet", manifest[name]
     table = read_columns(path, list(kinds), rows, manifest["digests"])
     try:

@@ -20,9 +20,10 @@ from frontrank.crawl.events import UNCHANGED, Failed, Fetched, ImpactReported, S
 from frontrank.crawl.integrity import checked_rows, sentences
 from frontrank.crawl.journal import FILE, Journal
 from frontrank.crawl.stored import stored_spec
-from frontrank.errors import SourceError, need
+from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array
 from frontrank.system.files import Progress
+from frontrank.system.lazy import pa
 from frontrank.web.strings import Deferred
 from frontrank.web.view import Workload, workload_from
 from frontrank.web.web import Web, hosts_from_urls
@@ -151,9 +152,6 @@ def _picked(anchors: list[str], lengths: Array, inside: Array) -> list[str]:
 
 
 def _texts(folder: Path, urls: list[str], pages: list[int], has_texts: bool) -> Any:
-    need("pyarrow")
-    import pyarrow as pa
-
     if has_texts:  # the ordering read them, so the trace has them
         journal = Journal.open(folder, read_only=True)
         try:

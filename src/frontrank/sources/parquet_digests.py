@@ -9,8 +9,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from frontrank.errors import need
 from frontrank.system.files import digest
+from frontrank.system.lazy import pq
 
 FOOTER = "(footer)"  # its name among columns
 END = 8  # bytes: the length of the footer, and a magic word
@@ -18,9 +18,6 @@ END = 8  # bytes: the length of the footer, and a magic word
 
 def parquet_digests(path: str, columns: Sequence[str] | None = None) -> dict[str, str]:
     """Of the footer, and of each column (or of these columns): what reading them reads."""
-    need("pyarrow")
-    import pyarrow.parquet as pq
-
     says = pq.read_metadata(path)
     found = {FOOTER: footer_digest(path)}
     groups = [says.row_group(i) for i in range(says.num_row_groups)]

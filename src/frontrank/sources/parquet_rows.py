@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import SourceError, need
+from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.parquet_tables import BATCH, SUFFIX, batches_of, opened_part, parts_of, table_path
 from frontrank.system.files import Progress
+from frontrank.system.lazy import pa
 from frontrank.web.links import MAX_PAGES
 
 LINKS, PAGES = "links", "pages"
@@ -50,7 +51,6 @@ class ParquetTables(NamedTuple):
 
 def looked_at(path: str) -> ParquetTables:
     """The tables of a folder, each part whole by its footer and with the columns it must have; no row is read yet."""
-    need("pyarrow")
     links, pages = table_of(path, LINKS, LINK_COLUMNS), table_of(path, PAGES, PAGE_COLUMNS)
     if pages.rows == 0:
         raise SourceError(f"{path}: the pages table is empty; a web has at least one page")
@@ -111,9 +111,6 @@ def there_twice(page: int) -> str:
 
 def numbers_of(part: str, row: int, batch: Any, column: str) -> Array:
     """A column of whole numbers as int64."""
-    need("pyarrow")
-    import pyarrow as pa
-
     array = batch.column(batch.schema.get_field_index(column))
     if array.null_count:
         at = int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
@@ -164,9 +161,6 @@ def numbered_pieces(tables: ParquetTables, column: str) -> Iterator[tuple[Array,
 
 def page_pieces(tables: ParquetTables, columns: list[str], in_order: bool) -> Iterator[Any]:
     """The columns of all pages, in order of their numbers, as Arrow tables."""
-    need("pyarrow")
-    import pyarrow as pa
-
     if in_order:
         for _, _, batch in batches_of(tables.pages.parts, columns):
             yield pa.table(batch)
@@ -192,9 +186,6 @@ def _groups(file: Any, begin: int) -> Iterator[int]:
 
 
 def _between(file: Any, group: int, columns: list[str], begin: int) -> Any:
-    need("pyarrow")
-    import pyarrow as pa
-
     found = file.read_row_group(group, columns=["page", *columns])
     numbers = found.column("page").to_numpy()
     return found.filter(pa.array((numbers >= begin) & (numbers < begin + SPAN)))
@@ -223,9 +214,6 @@ def _outside(source: Array, target: Array, pages: int) -> int:
 
 def impact_of(path: str, column: Any, name: str) -> Array:
     """Views or clicks; pages without are 0."""
-    need("pyarrow")
-    import pyarrow as pa
-
     try:
         found: Array = column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
     except pa.ArrowException:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from frontrank.errors import SourceError, need
+from frontrank.errors import SourceError
+from frontrank.system.lazy import pa, pq
 
 SUFFIX = ".parquet"
 UNDONE = "_temporary"  # what Spark leaves of a table until it is whole
@@ -48,10 +49,6 @@ def half_written(where: str) -> str:
 @contextmanager
 def opened_part(part: str) -> Iterator[Any]:
     """A part; whatever is wrong with its bytes is a SourceError that names it."""
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         with pq.ParquetFile(part, page_checksum_verification=True, pre_buffer=False, buffer_size=BUFFER) as file:
             yield file

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, need
+from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.sources.names import HostTable
 from frontrank.sources.parquet_rows import (
@@ -39,6 +39,7 @@ from frontrank.sources.url_files import HostFiles, UrlFiles
 from frontrank.sources.web_directory import write_manifest
 from frontrank.system.capacity import check_room
 from frontrank.system.files import NpyFile, Progress, check_target
+from frontrank.system.lazy import pa, pq
 from frontrank.web.strings import Packed, Texts
 from frontrank.web.web import IMPACTS, Web
 
@@ -67,9 +68,6 @@ def is_parquet_target(path: str | os.PathLike[str]) -> bool:
 
 def load_parquet(path: str, progress: Progress | None = None) -> Web:
     """The web in memory; refused if it does not fit."""
-    need("pyarrow")
-    import pyarrow as pa
-
     tables = looked_at(path)
     in_order = are_in_order(tables.pages)
     check_room(path, tables.links.rows, BYTES_A_LINK * tables.links.rows + 100 * tables.pages.rows)
@@ -145,10 +143,6 @@ def _holds_tables_alone(path: Path) -> bool:
 
 def _is_ours(file: Path) -> bool:
     """Whether ``write_parquet`` wrote this table."""
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         metadata = pq.read_schema(file).metadata or {}
     except (OSError, pa.ArrowException):
@@ -158,15 +152,11 @@ def _is_ours(file: Path) -> bool:
 
 def write_parquet(web: Web, where: Path, progress: Progress | None = None) -> None:
     """Write links.parquet and pages.parquet into a folder. Columns that this form has not are left out."""
-    need("pyarrow")
     _write_table(where / (LINKS + SUFFIX), _link_tables(web), progress, "links")
     _write_table(where / (PAGES + SUFFIX), _page_tables(web), progress, "pages")
 
 
 def _write_table(path: Path, pieces: Iterator[Any], progress: Progress | None, what: str) -> None:
-    need("pyarrow")
-    import pyarrow.parquet as pq
-
     first = next(pieces)
     rows = 0
     schema = first.schema.with_metadata(MARK)
@@ -185,9 +175,6 @@ def _after(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
 
 def _link_tables(web: Web) -> Iterator[Any]:
     """Never empty: a table of no links has columns too."""
-    need("pyarrow")
-    import pyarrow as pa
-
     for begin in range(0, max(web.links, 1), BATCH):
         end = min(begin + BATCH, web.links)
         first, last = np.searchsorted(web.indptr, [begin, end], side="right") - 1
@@ -197,9 +184,6 @@ def _link_tables(web: Web) -> Iterator[Any]:
 
 
 def _page_tables(web: Web) -> Iterator[Any]:
-    need("pyarrow")
-    import pyarrow as pa
-
     columns: dict[str, Callable[[int, int], Any]] = {}
     if web.urls is not None:
         columns["url"] = _strings(web.urls)
@@ -215,18 +199,12 @@ def _page_tables(web: Web) -> Iterator[Any]:
 
 
 def _strings(column: Any) -> Callable[[int, int], Any]:
-    need("pyarrow")
-    import pyarrow as pa
-
     if isinstance(column, Texts):
         return lambda begin, end: column.array[begin:end].cast(pa.string())
     return lambda begin, end: pa.array([column[i] for i in range(begin, end)], pa.string())
 
 
 def _hosts(hosts: Array, names: Any) -> Callable[[int, int], Any]:
-    need("pyarrow")
-    import pyarrow as pa
-
     all_names = names.array if isinstance(names, Texts) else pa.array(list(names), pa.string())
     return lambda begin, end: all_names.take(pa.array(hosts[begin:end])).cast(pa.string())
 

@@ -22,10 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import SourceError, need
+from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import canonical
 from frontrank.sources.search_team.tables import Field, Schema, read_table
+from frontrank.system.lazy import pa, pacsv
 from frontrank.system.text_files import chunks, is_gzip, opened
 from frontrank.web.strings import Deferred, Texts
 from frontrank.web.web import IMPACTS, Web
@@ -107,10 +108,6 @@ def _read_text(path: str) -> Any:
 
 def _read(path: str, columns: tuple[str, ...]) -> Any:
     """The file as an Arrow table of these columns."""
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.csv as pacsv
-
     names = list(columns)
     _check_header(path, columns)
     try:

@@ -27,11 +27,12 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, SourceError, need
+from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
 from frontrank.sources.digests import AGAIN, check_digest, check_file, write_digested
 from frontrank.sources.parquet_digests import damaged_part
 from frontrank.system.files import IMPORTED, Progress, check_target, written_beside
+from frontrank.system.lazy import pa, pq
 from frontrank.web.strings import Deferred, Packed, Texts
 from frontrank.web.web import Web
 
@@ -124,10 +125,6 @@ class StringsFile:
     """A table of strings of a web directory, written piece by piece; each piece is a row group."""
 
     def __init__(self, where: str | os.PathLike[str], table: str, columns: list[str]) -> None:
-        need("pyarrow")
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         self.rows = 0
         self._schema = pa.schema([(column, pa.string()) for column in columns])
         path = os.path.join(where, f"{table}.parquet")
@@ -135,9 +132,6 @@ class StringsFile:
 
     def append(self, *columns: Any) -> None:
         """A row for each string; columns are Packed, Arrow arrays or lists."""
-        need("pyarrow")
-        import pyarrow as pa
-
         arrays = [column.arrow() if isinstance(column, Packed) else pa.array(column, pa.string()) for column in columns]
         self._writer.write_table(pa.table(arrays, schema=self._schema))
         self.rows += len(arrays[0])
@@ -279,10 +273,6 @@ def _read_column(path: str, column: str, mark: tuple[int, ...], rows: int, diges
 
 def read_columns(path: str, columns: list[str], rows: int, digests: dict[str, Any] | None = None) -> Any:
     """Columns of a Parquet file as an Arrow table. Its metadata may be damaged, so it is checked before it is used."""
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     expected = (digests or {}).get(os.path.basename(path))
     try:
         if expected is not None:

@@ -34,6 +34,7 @@ from frontrank.spark.jobs import (
     totals_of,
 )
 from frontrank.system.files import NpyFile
+from frontrank.system.lazy import pa
 
 PACK = 1 << 23  # links that are packed at once
 GROUP = 1 << 24  # links that rows are made of at once
@@ -78,7 +79,6 @@ def build_blocks(tasks: Tasks, plan: BlockPlan, links: Any) -> Blocks:
 
 
 def _pack(plan: BlockPlan, arrived: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow as pa
     from pyspark import TaskContext
 
     folder, shape = plan.folder, plan.shape

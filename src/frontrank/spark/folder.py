@@ -27,8 +27,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from frontrank.errors import InputError, need
+from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
+from frontrank.system.lazy import pafs
 
 MARK = "of-one-ranking"
 
@@ -183,15 +184,12 @@ class RemoteFolder(Folder):
         return sorted(name for name in files if name.startswith(prefix) and name.endswith(".npy"))
 
     def drop(self, *names: str) -> None:
-        need("pyarrow")
-        from pyarrow.fs import FileType
-
         files, path = _system(self.path)
         for name in names:
             kind = files.get_file_info(f"{path}/{name}").type
-            if kind == FileType.Directory:
+            if kind == pafs.FileType.Directory:
                 files.delete_dir(f"{path}/{name}")
-            elif kind == FileType.File:
+            elif kind == pafs.FileType.File:
                 files.delete_file(f"{path}/{name}")
 
     def close(self) -> None:
@@ -202,18 +200,12 @@ class RemoteFolder(Folder):
 
     def _listed(self, name: str = "") -> list[Any]:
         """What lies in the folder, or in one in it."""
-        need("pyarrow")
-        from pyarrow.fs import FileSelector
-
         files, path = _system(self.path)
-        return list(files.get_file_info(FileSelector(f"{path}/{name}".rstrip("/"))))
+        return list(files.get_file_info(pafs.FileSelector(f"{path}/{name}".rstrip("/"))))
 
     def _there(self, name: str) -> bool:
-        need("pyarrow")
-        from pyarrow.fs import FileType
-
         files, path = _system(self.path)
-        return bool(files.get_file_info(f"{path}/{name}").type == FileType.File)
+        return bool(files.get_file_info(f"{path}/{name}").type == pafs.FileType.File)
 
     def _put(self, name: str, data: Any) -> None:
         """Write beside and rename. One that is there already has the same bytes."""
@@ -283,11 +275,8 @@ def _mapped(path: str) -> Array:
 @lru_cache(maxsize=4)
 def _system(address: str) -> tuple[Any, str]:
     """pyarrow's file system for an address, and the path in it. Spark's s3a is s3 to others."""
-    need("pyarrow")
-    from pyarrow.fs import FileSystem
-
     try:
-        system, path = FileSystem.from_uri(address.replace("s3a://", "s3://", 1))
+        system, path = pafs.FileSystem.from_uri(address.replace("s3a://", "s3://", 1))
     except (OSError, ValueError) as error:
         raise InputError(
             f"--work {address}: pyarrow does not reach it ({error}); give a folder that all machines mount"

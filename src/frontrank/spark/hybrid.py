@@ -26,6 +26,7 @@ from frontrank.spark.queries import check_overlap, overlap
 from frontrank.spark.session import plain_errors
 from frontrank.spark.walks import SolvedVector, default_pagerank
 from frontrank.spark.web import SparkWeb
+from frontrank.system.lazy import pa
 
 POINT = "x double, impact double"
 LEVEL = "low double, high double, total double, weight double"
@@ -86,8 +87,6 @@ def _fit(web: SparkWeb, x: str, fit: str) -> ImpactCurve:
 
 
 def _points(stretches: Stretches, x: str, arrived: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
     for stretch in stretches.of_tasks(arrived):
         for piece in stretch.pieces():
             at = np.flatnonzero(piece.get("fetched", np.uint8))
@@ -125,8 +124,6 @@ def _curve(levels: Array) -> ImpactCurve:
 
 
 def _pooled(arrived: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
     pooled, last = np.empty((0, 4)), np.empty((0, 4))  # the next batch may begin with the last x
     for batch in arrived:
         x, impact = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("x", "impact"))

@@ -23,6 +23,7 @@ from frontrank.errors import EngineError
 from frontrank.kernels.jit import Array
 from frontrank.spark.folder import Folder
 from frontrank.spark.session import plain_errors
+from frontrank.system.lazy import pa
 
 RESULT = "begin long, end long, change double, mass double, peak double, data binary"
 PIECE = 1 << 18  # pages that are computed at once, so that they stay in a processor's cache
@@ -164,8 +165,6 @@ def each_task(arrived: Iterable[Any]) -> Iterator[int]:
 
 def result_row(begin: int, end: int, result: Result) -> Any:
     """The result of a task as a row."""
-    import pyarrow as pa
-
     kinds = [pa.int64(), pa.int64(), pa.float64(), pa.float64(), pa.float64(), pa.large_binary()]
     columns = [pa.array([value], kind) for value, kind in zip((begin, end, *result), kinds, strict=True)]
     return pa.RecordBatch.from_arrays(columns, names=["begin", "end", *Result._fields])

@@ -22,6 +22,7 @@ from frontrank.spark.jobs import Shape, Stretches, in_arrow
 from frontrank.spark.rows import ROW, array, batches, by_segment, rows_of_segments
 from frontrank.spark.session import plain_errors
 from frontrank.spark.web import SparkWeb
+from frontrank.system.lazy import pa
 
 KEY = "kind int, page long, key double"
 ENDS = "part int, kind int, rows long, first double, firsts long, last double, lasts long"
@@ -102,8 +103,6 @@ def offsets(ends: list[Ends]) -> dict[tuple[int, int], Offset]:
 
 
 def _keys(stretches: Stretches, scores: list[str], arrived: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
     for stretch in stretches.of_tasks(arrived):
         for piece in stretch.pieces():
             at = np.flatnonzero(piece.get("fetched", np.uint8) == 0)
@@ -130,8 +129,6 @@ def _kinds(arrived: Iterable[Any]) -> Iterator[tuple[int, int, Array, Array]]:
 
 
 def _ends(arrived: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
     for part, kind, _, key in _kinds(arrived):
         row = Ends(part, kind, key.size, key[0], int((key == key[0]).sum()), key[-1], int((key == key[-1]).sum()))
         kinds = [pa.int32(), pa.int32(), pa.int64(), pa.float64(), pa.int64(), pa.float64(), pa.int64()]
@@ -164,8 +161,6 @@ def shared_places(key: Array, at: Offset) -> Array:
 
 
 def _write(folder: Folder, shape: Shape, into: list[str], arrived: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
     folder.check()
     for segment, rows in rows_of_segments(arrived):
         size, first = shape.size(segment), segment * shape.width

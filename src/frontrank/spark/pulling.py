@@ -19,6 +19,7 @@ from frontrank.kernels.jit import Array
 from frontrank.spark.blocks import Blocks, Piece
 from frontrank.spark.jobs import RESULT, Result, Stretch, Tasks, Totals, each_task, in_arrow, result_row, totals_of
 from frontrank.spark.rows import partial_sum, summed_up
+from frontrank.system.lazy import pa
 
 PARTIAL = "range int, part int, few boolean, change double, mass double, peak double, data binary"
 Settle = Callable[[Stretch, Array], Result]
@@ -93,8 +94,6 @@ def _pull(pull: Pull, arrived: Iterable[Any]) -> Iterator[Any]:
 
 
 def _partial(piece: Piece, few: bool, result: Result) -> Any:
-    import pyarrow as pa
-
     kinds = [pa.int32(), pa.int32(), pa.bool_(), pa.float64(), pa.float64(), pa.float64(), pa.large_binary()]
     values = (piece.range, piece.part if piece.parts > 1 else -1, few, *result)
     columns = [pa.array([value], kind) for value, kind in zip(values, kinds, strict=True)]

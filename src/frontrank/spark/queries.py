@@ -34,6 +34,7 @@ from frontrank.spark.rows import ROW, batches, by_segment, raw, rows_of_segments
 from frontrank.spark.tables import table_frame
 from frontrank.spark.walks import SolvedVector, indegree
 from frontrank.spark.web import SparkWeb
+from frontrank.system.lazy import pa
 from frontrank.web.view import Results, SearchView, Workload
 
 PAIR = "query long, page long, score double, features binary"
@@ -137,8 +138,6 @@ def _pack_texts(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
 
 
 def _packed_texts(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    import pyarrow as pa
-
     for batch in arrived:
         for segment, some in by_segment(batch.column("page").to_numpy(zero_copy_only=False), shape.width):
             sink = pa.BufferOutputStream()
@@ -205,8 +204,6 @@ class Segment:
 
 def _unpacked(stretch: Stretch, rows: list[Any]) -> dict[str, list[str]]:
     """The texts of a segment's pages, by column; "" where a page has none."""
-    import pyarrow as pa
-
     columns = {name: [""] * stretch.size for name in ("url", "anchors", "host")}
     for data in rows:
         for batch in pa.ipc.open_stream(pa.py_buffer(data)):
@@ -229,8 +226,6 @@ def _learned_from(segments: Segments, arrived: Iterable[Any]) -> Iterator[Any]:
 
 
 def _rows(query: Array, page: Array, score: Array, features: Array) -> Any:
-    import pyarrow as pa
-
     data = [row.tobytes() for row in np.ascontiguousarray(features, np.float32)]
     columns = [pa.array(query, pa.int64()), pa.array(page, pa.int64()), pa.array(score), pa.array(data, pa.large_binary())]
     return pa.RecordBatch.from_arrays(columns, names=["query", "page", "score", "features"])

@@ -35,6 +35,7 @@ from frontrank.spark.tables import open_tables, table_frame
 from frontrank.spark.walks import SolvedVector, check_impact, default_pagerank
 from frontrank.spark.web import Cut, Progress, SparkWeb, work_folder
 from frontrank.system.files import written_beside
+from frontrank.system.lazy import pa
 
 CANDIDATE = "page long, score double, key double"
 SCORE = "page long, score double"
@@ -122,8 +123,6 @@ def _top(web: SparkWeb, x: str, budget: int) -> tuple[Array, Array]:
 
 
 def _best_of_tasks(stretches: Stretches, x: str, waits: bool, budget: int, arrived: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
     for stretch in stretches.of_tasks(arrived):
         scores, pages = stretch.get(x), stretch.numbers
         if waits:
@@ -138,7 +137,6 @@ def _urls(web: SparkWeb, pages: Array) -> list[str]:
     """The URLs of these pages, or their numbers where URLs are not known."""
     if "url" not in web.tables.columns or not len(pages):
         return [str(page) for page in pages.tolist()]
-    import pyarrow as pa
     from pyspark.sql.functions import broadcast
 
     asked = web.spark.createDataFrame(pa.table({"page": pages}))
@@ -190,8 +188,6 @@ def _hadoop(spark: Any, path: str) -> Any:
 
 
 def _scores(stretches: Stretches, x: str, arrived: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
     for stretch in stretches.of_tasks(arrived):
         for piece in stretch.pieces():
             columns = [pa.array(piece.numbers), pa.array(piece.get(x))]

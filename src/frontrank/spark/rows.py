@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from frontrank.kernels.jit import Array
+from frontrank.system.lazy import pa
 
 ROW = "seg long, data binary"
 BATCH = 8 << 20  # bytes of rows that are handed to Spark at once
@@ -47,8 +48,6 @@ def batches(packed: Iterable[tuple[int, Any]]) -> Iterator[Any]:
 
 
 def _batch(rows: list[tuple[int, Any]]) -> Any:
-    import pyarrow as pa
-
     segments, data = zip(*rows, strict=True)
     return pa.RecordBatch.from_arrays(
         [pa.array(segments, pa.int64()), pa.array(data, pa.large_binary())], names=["seg", "data"]

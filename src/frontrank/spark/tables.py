@@ -32,6 +32,7 @@ from frontrank.spark.jobs import Shape, Stretches, in_arrow
 from frontrank.spark.rows import ROW, array, batches, by_segment, rows_of_segments
 from frontrank.spark.session import plain_errors
 from frontrank.system.capacity import free_memory
+from frontrank.system.lazy import pa
 
 NEEDED = {"links": LINK_COLUMNS, "pages": PAGE_COLUMNS}
 KINDS = {"bigint": "int64", "int": "int32", "smallint": "int16", "tinyint": "int8"}  # Spark's names for what Parquet has
@@ -168,8 +169,6 @@ def _packed(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, bytes]]
 
 
 def _write(folder: Folder, shape: Shape, has_impact: bool, arrived: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
     folder.check()
     for segment, rows in rows_of_segments(arrived):
         size = shape.size(segment)

@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, need
+from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
+from frontrank.system.lazy import Lazy, pd, sparse
 from frontrank.web.web import Web, hosts_from_urls
 
+networkx: Any = Lazy("networkx")
 STRINGS = {"url": "urls", "title": "titles", "text": "texts"}  # attribute: column
 NUMBERS = ("views", "clicks")
 
@@ -44,9 +46,6 @@ def from_networkx(graph: Any, **columns: Any) -> Web:
 
 
 def to_networkx(web: Web) -> Any:
-    need("networkx")
-    import networkx
-
     graph = networkx.DiGraph(name=web.name)
     names, by_name = _named(web)
     for page, name in enumerate(names):
@@ -58,9 +57,6 @@ def to_networkx(web: Web) -> Any:
 
 
 def from_scipy(matrix: Any, **columns: Any) -> Web:
-    need("scipy")
-    from scipy import sparse
-
     try:
         links = sparse.csr_array(matrix)
     except (TypeError, ValueError) as error:
@@ -73,9 +69,6 @@ def from_scipy(matrix: Any, **columns: Any) -> Web:
 
 
 def to_scipy(web: Web) -> Any:
-    need("scipy")
-    from scipy import sparse
-
     return sparse.csr_array((np.ones(web.links), web.targets.copy(), web.indptr.copy()), shape=(web.pages, web.pages))
 
 
@@ -111,9 +104,6 @@ def from_pandas(edges: Any, pages: Any = None, **columns: Any) -> Web:
 
 
 def to_pandas(web: Web) -> tuple[Any, Any]:
-    need("pandas")
-    import pandas
-
     names, by_name = _named(web)
     ends = np.array(names, object)
     sources = np.repeat(np.arange(web.pages), web.out_degree())
@@ -121,7 +111,7 @@ def to_pandas(web: Web) -> tuple[Any, Any]:
     if web.anchors is not None:
         links["anchor"] = list(web.anchors)
     key = "url" if web.urls is not None and "url" not in by_name else "id"
-    return pandas.DataFrame(links, columns=list(links)), pandas.DataFrame({key: names, **by_name})
+    return pd.DataFrame(links, columns=list(links)), pd.DataFrame({key: names, **by_name})
 
 
 def _ends(edges: Any) -> tuple[list[Hashable], list[Hashable]]:

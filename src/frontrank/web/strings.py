@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from frontrank.errors import SourceError, need
+from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.system.lazy import pa, pc
 
 
 class Texts(Sequence[str]):
@@ -35,9 +36,6 @@ class Texts(Sequence[str]):
 
     def find(self, text: str) -> int:
         """The place of the first that is this one, or -1."""
-        need("pyarrow")
-        import pyarrow.compute as pc
-
         return int(pc.index(self.array, text).as_py())
 
     def __iter__(self) -> Iterator[str]:
@@ -115,9 +113,6 @@ class Packed(NamedTuple):
     @classmethod
     def of(cls, array: Any) -> Packed:
         """The strings of an Arrow array of whatever string type; nulls are empty."""
-        need("pyarrow")
-        import pyarrow as pa
-
         array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
         array = array.cast(pa.large_string()).fill_null("")
         _, offsets, data = array.buffers()
@@ -147,9 +142,6 @@ class Packed(NamedTuple):
 
     def arrow(self) -> Any:
         """An Arrow array of strings over the same bytes; less than 2 GiB of them."""
-        need("pyarrow")
-        import pyarrow as pa
-
         offsets = pa.py_buffer(self.offsets.astype(np.int32))
         return pa.StringArray.from_buffers(self.size, offsets, pa.py_buffer(np.ascontiguousarray(self.data)))
 

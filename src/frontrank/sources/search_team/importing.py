@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import InputError, need
+from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import canonical
 from frontrank.sources.search_team.tables import Field, Schema, TeamTable, read_table
+from frontrank.system.lazy import pa
 
 PAGES = Schema(
     "pages",
@@ -132,9 +133,6 @@ class LinkEnds(NamedTuple):
 
 def read_edges(path: str, tables: Import) -> LinkEnds:
     """Source and target of a row are read one after the other, so new pages come in that order."""
-    need("pyarrow")
-    import pyarrow as pa
-
     table = tables.read(path, LINKS)
     if not table.rows:
         return LinkEnds(table, np.empty(0, np.int32), np.empty(0, np.int32))

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import InputError, need
+from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
 from frontrank.sources.search_team.importing import (
@@ -48,6 +48,7 @@ from frontrank.sources.search_team.searchers import (
     workload_of_tables,
 )
 from frontrank.sources.search_team.tables import TeamTable
+from frontrank.system.lazy import pa
 from frontrank.web.dates import AskedOn
 from frontrank.web.strings import Texts
 from frontrank.web.web import IMPACTS, Web
@@ -115,9 +116,6 @@ def _web(pages: Pages, edges: LinkEnds, numbering: Numbering, columns: dict[str,
 
 
 def _of_rows(column: Any, row: Array, more: int) -> Texts:
-    need("pyarrow")
-    import pyarrow as pa
-
     return Texts(pa.concat_arrays([column.take(pa.array(row)), pa.array([""] * more, column.type)]))
 
 

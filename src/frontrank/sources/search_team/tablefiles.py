@@ -18,6 +18,7 @@ import numpy as np
 
 from frontrank.errors import InputError, nearest, need
 from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.system.lazy import pa, pacsv, pq
 from frontrank.system.text_files import chunks, is_gzip, opened
 
 BLOCK_BYTES = 16 * 2**20
@@ -84,10 +85,6 @@ def format_of(path: str) -> str:
 
 
 def _read_parquet(path: str, want: Want) -> Raw:
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         file = pq.ParquetFile(path)
         names = file.schema_arrow.names
@@ -105,9 +102,6 @@ def _read_parquet(path: str, want: Want) -> Raw:
 
 
 def _as_text(column: Any) -> Any:
-    need("pyarrow")
-    import pyarrow as pa
-
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
@@ -119,9 +113,6 @@ def _as_text(column: Any) -> Any:
 
 
 def _read_database(path: str, table: str, want: Want, format_: str) -> Raw:
-    need("pyarrow")
-    import pyarrow as pa
-
     with (_sqlite if format_ == "sqlite" else _duckdb)(path) as connection:
         tables = [_name(row[0]) for row in connection.execute(TABLE_NAMES[format_]).fetchall()]
         exact = [name for name in tables if name.lower() == table.lower()]
@@ -211,10 +202,6 @@ def _dialect_of(path: str, format_: str) -> _Dialect:
 
 
 def _read_lines(path: str, want: Want, dialect: _Dialect, skip_bad: bool) -> Raw:
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.csv as pacsv
-
     if dialect.quotes:
         _check_quotes(path, dialect)
     _, head = next(_records(path, dialect), (1, [""]))
@@ -252,9 +239,6 @@ def _read_lines(path: str, want: Want, dialect: _Dialect, skip_bad: bool) -> Raw
 
 def _without_rows(path: str, dialect: _Dialect, width: int, at: dict[str, int], error: str) -> Raw:
     """An empty table if there are no rows; otherwise say what is wrong, and where."""
-    need("pyarrow")
-    import pyarrow as pa
-
     for _ in chunks(path, 2**20):  # a broken gzip file is told as such
         pass
     rows = -1

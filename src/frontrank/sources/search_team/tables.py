@@ -26,10 +26,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import InputError, nearest, need
+from frontrank.errors import InputError, nearest
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
 from frontrank.sources.search_team.tablefiles import Raw, format_of, place, read_raw
+from frontrank.system.lazy import pa, pc
 from frontrank.web.dates import seconds_of
 
 Kind = Literal["url", "text", "flag", "amount", "rank", "number", "date"]
@@ -110,9 +111,6 @@ def _wanted(schema: Schema, found: list[str], where: str) -> dict[str, int]:
 
 
 def _checked(path: str, format_: str, raw: Raw, schema: Schema, skip_bad: bool) -> TeamTable:
-    need("pyarrow")
-    import pyarrow as pa
-
     good = np.ones(raw.rows, bool)
     columns: dict[str, Any] = {}
     for field in schema.fields:
@@ -138,10 +136,6 @@ def _checked(path: str, format_: str, raw: Raw, schema: Schema, skip_bad: bool) 
 
 def _decoded(column: Any) -> tuple[Any, Array]:
     """A column as strings without nulls or blanks around them, and which rows were text at all."""
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     text = np.ones(len(column), bool)
     try:
         strings = column.cast(pa.large_string())
@@ -162,10 +156,6 @@ def _is_text(value: bytes) -> bool:
 
 def _values(text: Any, field: Field) -> tuple[Any, Array]:
     """A column in the form of its kind, and which rows fit."""
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     missing = pc.equal(text, "").to_numpy(zero_copy_only=False)
     if field.kind == "text":
         return text, ~missing if field.required else np.ones(len(text), bool)
@@ -198,10 +188,6 @@ def _values(text: Any, field: Field) -> tuple[Any, Array]:
 
 def _numbers(text: Any, missing: Array) -> Array:
     """The strings as float64; nan for what is not a number."""
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     given = pc.if_else(pa.array(missing), "nan", text)
     try:
         return np.array(given.cast(pa.float64()).to_numpy(zero_copy_only=False))
