@@ -5,7 +5,8 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE  # images set it; every process of the tests would then compile what it imports
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test test-all coverage lint bounds simulate-faults core bench bench-service docs proto clean
+.PHONY: help demo test test-all coverage lint bounds simulate-faults core dist bench bench-service docs site pictures \
+    constraints proto clean
 
 help:
 	@echo "make demo    crawl a small generated web for real, compare eleven orderings"
@@ -21,7 +22,11 @@ help:
 	@echo "make bench   speed and memory, beside a baseline measured in the same run"
 	@echo "make bench-service   the service's; beside a URLFrontier that runs:"
 	@echo "             make bench-service PEER=localhost:7071"
+	@echo "make dist    wheel and source distribution in dist/, each installed and tried"
 	@echo "make docs    the generated pages of docs/ again"
+	@echo "make site    the documentation as a site, in site/"
+	@echo "make pictures   the pictures of the documentation, by a demo and a browser"
+	@echo "make constraints   constraints.txt, from what .venv has now"
 	@echo "make proto   the messages of the gRPC service, after urlfrontier.proto changed"
 	@echo "make clean   remove .venv and the results of the demo"
 
@@ -47,12 +52,13 @@ coverage: .venv/tested-with
 	$(BIN)/python -m tests.covered
 
 lint: .venv/tested-with
-	$(BIN)/ruff check src tests benchmarks docs/generate.py examples
-	$(BIN)/ruff format --check src tests benchmarks docs/generate.py examples
+	$(BIN)/ruff check src tests benchmarks docs examples
+	$(BIN)/ruff format --check src tests benchmarks docs examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tests.sizes
 	$(BIN)/python -m tests.prose
+	$(BIN)/python -m tests.project
 
 # Compiled code reads and writes out of bounds without a word.
 bounds: .venv/tested-with
@@ -73,8 +79,20 @@ bench: .venv/tested-with
 bench-service: .venv/tested-with
 	$(BIN)/python -m benchmarks.service $(if $(PEER),--peer $(PEER))
 
+dist:
+	PYTHON=$(PYTHON) tests/dist_install.sh
+
 docs: .venv/tested-with
 	$(BIN)/python docs/generate.py
+
+site: .venv/tested-with
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+pictures: .venv/tested-with
+	$(BIN)/python docs/pictures.py
+
+constraints: .venv/tested-with
+	$(PIP) freeze --exclude-editable | sort -f > constraints.txt
 
 proto: .venv/tested-with
 	cd src/frontrank/service && ../../../$(BIN)/python -m grpc_tools.protoc -I. --descriptor_set_out=urlfrontier.desc --pyi_out=. \

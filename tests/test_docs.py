@@ -98,7 +98,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 # The README, run -------------------------------------------------------------------------------------------------------------
 # They install, need the Internet, serve until they are stopped, or are tried by other tests.
-NOT_HERE = ("make ", "uv ", "pipx ", "pip ", "docker ", "curl ", "frontrank web", "frontrank-demo")
+NOT_HERE = ("make ", "uv ", "uvx ", "pipx ", "pip ", "PATH=", "docker ", "curl ", "frontrank web", "frontrank-demo")
 SERVED = "http://127.0.0.1:8080"  # by the block that is not run here
 
 
@@ -136,11 +136,11 @@ def run_shell(text: str, folder: Path, where: str) -> None:
 
 
 def test_the_blocks_of_the_readme_run_one_after_the_other(reader: Path, site: str) -> None:
-    ran = 0
+    ran = set()
     for block in readme("sh"):
         run_shell(block.text.replace(SERVED, site).replace("--delay 0.1", "--delay 0"), reader, f"README.md:{block.line}")
-        ran += 1
-    assert ran >= 3
+        ran |= {line.split()[1] for line in typed(block)}
+    assert ran == {"recommend", "simulate", "crawl", "status"}
 
 
 def test_the_library_as_the_readme_shows_it(reader: Path) -> None:

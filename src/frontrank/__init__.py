@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from frontrank.web.view import CrawlView
     from frontrank.web.web import Web
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Name to module: read when first asked for, so that importing frontrank costs nothing.
 _HOME = {
