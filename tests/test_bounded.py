@@ -139,50 +139,50 @@ def numbered(form: bytes, size: int) -> bytes:
 
 
 MB = 1_000_000
-HOSTILE = {  # each takes the parser minutes, or did
-    "attributes of html": b"<html " + numbered(b"a%d ", 3 * MB) + b">" + numbered(b"<html b%d>", 3 * MB),
-    "attributes of body": numbered(b"<body a%d b%d c%d>".replace(b"b%d c%d", b"b c"), 5 * MB),
-    "attributes of a link": b"<a href=/x " + numbered(b"a%d ", 5 * MB) + b">",
-    "unclosed li": b"<span>" * (4 * MB // 6) + b"<li>" * MB,
-    "unclosed dd": b"<x>" * MB + b"<dd>" * MB,
-    "unclosed div": b"<div>" * (2 * MB),
-    "unknown end tags": b"<x>" * MB + b"</y>" * MB,
-    "end of body": b"<x>" * MB + b"</body>" * MB,
-    "end of form": b"<form>" + b"<x>" * MB + b"</form>" * MB,
-    "open formatting": numbered(b"<p><b id=%d>x", 5 * MB),
-    "formatting in a table": b"<table>" + numbered(b"<b id=%d>", 3 * MB) + b"x<tr>" * (MB // 2),
-    "adoption": numbered(b"<b id=%d>", 2 * MB) + b"<div>" * (MB // 5) + b"</b>" * (MB // 4),
+HOSTILE: dict[str, Callable[[], bytes]] = {  # each takes the parser minutes, or did
+    "attributes of html": lambda: b"<html " + numbered(b"a%d ", 3 * MB) + b">" + numbered(b"<html b%d>", 3 * MB),
+    "attributes of body": lambda: numbered(b"<body a%d b%d c%d>".replace(b"b%d c%d", b"b c"), 5 * MB),
+    "attributes of a link": lambda: b"<a href=/x " + numbered(b"a%d ", 5 * MB) + b">",
+    "unclosed li": lambda: b"<span>" * (4 * MB // 6) + b"<li>" * MB,
+    "unclosed dd": lambda: b"<x>" * MB + b"<dd>" * MB,
+    "unclosed div": lambda: b"<div>" * (2 * MB),
+    "unknown end tags": lambda: b"<x>" * MB + b"</y>" * MB,
+    "end of body": lambda: b"<x>" * MB + b"</body>" * MB,
+    "end of form": lambda: b"<form>" + b"<x>" * MB + b"</form>" * MB,
+    "open formatting": lambda: numbered(b"<p><b id=%d>x", 5 * MB),
+    "formatting in a table": lambda: b"<table>" + numbered(b"<b id=%d>", 3 * MB) + b"x<tr>" * (MB // 2),
+    "adoption": lambda: numbered(b"<b id=%d>", 2 * MB) + b"<div>" * (MB // 5) + b"</b>" * (MB // 4),
 }
-LINEAR = {  # hostile to other ways of reading a page
-    "unclosed h1": b"<h1>" * (2 * MB),
-    "nested links": b"<a href=/x><object>" * (MB // 16) + b"words " * (MB // 2),
-    "one target": b"<a href=/x>some words</a>" * 300_000,
-    "many targets": numbered(b"<li><a href=/%d>link</a> words", 9 * MB),
-    "open tags": b"<a" * (4 * MB),
-    "open tags, blanks": b"<a " * (3 * MB),
-    "open quotes": b"<a href='" * MB,
-    "open quotes of two kinds": b"<i x='\"" * MB + b"<a href='\"" * (MB // 2),
-    "one open quote": b"<a href=\"'" + b"<a href= " * MB,
-    "blanks after href": b"<a href" + b" " * (9 * MB),
-    "blanks after =": (b"<a href=" + b" " * 1000) * 9_000,
-    "open comments": b"<!--" * (2 * MB),
-    "dashes": b"<!--" + b"-" * (9 * MB),
-    "comments that nearly close": b"<!-- --" * MB,
-    "open scripts": b"<script>" * MB,
-    "scripts that nearly close": b"<script>" + b"</script" * MB,
-    "less than": b"<" * (9 * MB),
-    "references": b"&" * (9 * MB) + b"<a href='" + b"&amp" * MB + b"'>",
-    "numbers": b"<a href='&#" + b"9" * MB + b";'>" + b"<a href='&#%s;'>" % (b"9" * 4_000) * 1_000,
-    "nul": bytes(9 * MB),
-    "bytes that stand for none": b"\x81" * (9 * MB),
-    "half characters": b"\xff\xfe" + b"\x00\xd8" * (4 * MB),
-    "garbage": random.Random(7).randbytes(9 * MB),
+LINEAR: dict[str, Callable[[], bytes]] = {  # hostile to other ways of reading a page
+    "unclosed h1": lambda: b"<h1>" * (2 * MB),
+    "nested links": lambda: b"<a href=/x><object>" * (MB // 16) + b"words " * (MB // 2),
+    "one target": lambda: b"<a href=/x>some words</a>" * 300_000,
+    "many targets": lambda: numbered(b"<li><a href=/%d>link</a> words", 9 * MB),
+    "open tags": lambda: b"<a" * (4 * MB),
+    "open tags, blanks": lambda: b"<a " * (3 * MB),
+    "open quotes": lambda: b"<a href='" * MB,
+    "open quotes of two kinds": lambda: b"<i x='\"" * MB + b"<a href='\"" * (MB // 2),
+    "one open quote": lambda: b"<a href=\"'" + b"<a href= " * MB,
+    "blanks after href": lambda: b"<a href" + b" " * (9 * MB),
+    "blanks after =": lambda: (b"<a href=" + b" " * 1000) * 9_000,
+    "open comments": lambda: b"<!--" * (2 * MB),
+    "dashes": lambda: b"<!--" + b"-" * (9 * MB),
+    "comments that nearly close": lambda: b"<!-- --" * MB,
+    "open scripts": lambda: b"<script>" * MB,
+    "scripts that nearly close": lambda: b"<script>" + b"</script" * MB,
+    "less than": lambda: b"<" * (9 * MB),
+    "references": lambda: b"&" * (9 * MB) + b"<a href='" + b"&amp" * MB + b"'>",
+    "numbers": lambda: b"<a href='&#" + b"9" * MB + b";'>" + b"<a href='&#%s;'>" % (b"9" * 4_000) * 1_000,
+    "nul": lambda: bytes(9 * MB),
+    "bytes that stand for none": lambda: b"\x81" * (9 * MB),
+    "half characters": lambda: b"\xff\xfe" + b"\x00\xd8" * (4 * MB),
+    "garbage": lambda: random.Random(7).randbytes(9 * MB),
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_page_over_its_deadline_keeps_its_links_and_says_why(workers: Workers, name: str) -> None:
-    page = bounded.parse(workers, LINKS + HOSTILE[name], HERE)
+    page = bounded.parse(workers, LINKS + HOSTILE[name](), HERE)
     assert page.given_up == bounded.TOO_LONG
     assert [url for url, _ in page.links][:2] == KEPT
     check(page)
@@ -192,7 +192,7 @@ def test_a_page_over_its_deadline_keeps_its_links_and_says_why(workers: Workers,
 def test_the_simple_pass_is_linear_in_any_page(name: str) -> None:
     """It takes half a second of the processor; the square of these sizes would take hours."""
     with Workers(1, cpu_s=600.0, wall_s=PATIENCE_S) as patient:
-        check(patient.call(skim, (LINKS if name in HOSTILE else b"") + {**LINEAR, **HOSTILE}[name], HERE))
+        check(patient.call(skim, (LINKS if name in HOSTILE else b"") + {**LINEAR, **HOSTILE}[name](), HERE))
 
 
 def test_a_page_on_which_the_parser_crashes_keeps_its_links(workers: Workers) -> None:
@@ -202,7 +202,7 @@ def test_a_page_on_which_the_parser_crashes_keeps_its_links(workers: Workers) ->
 
 
 def test_a_refusal_to_be_followed_holds_for_a_page_over_its_deadline(workers: Workers) -> None:
-    page = bounded.parse(workers, b"<META content='NOFOLLOW,noindex' NAME=Robots>" + LINKS + HOSTILE["unclosed div"], HERE)
+    page = bounded.parse(workers, b"<META content='NOFOLLOW,noindex' NAME=Robots>" + LINKS + HOSTILE["unclosed div"](), HERE)
     assert (bool(page.given_up), page.nofollow, page.noindex) == (True, True, True)
 
 

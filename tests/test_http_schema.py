@@ -11,6 +11,7 @@ from zlib import crc32
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
+from schemathesis.schemas import BaseSchema
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
 
 from frontrank.service.http import openapi
@@ -18,7 +19,14 @@ from frontrank.service.http.routes import EVENTS, OPERATIONS
 from tests.patience import PATIENCE_S
 from tests.served import Asked, grown, serving
 
-schema = schemathesis.openapi.from_dict(openapi.document(token=False)).exclude(operation_id="getEvents")  # it never ends
+
+@pytest.fixture(scope="module")
+def document() -> BaseSchema:
+    return schemathesis.openapi.from_dict(openapi.document(token=False)).exclude(operation_id="getEvents")  # it never ends
+
+
+# What to ask is made up when the test runs: for half of the time of collecting all tests, in every process.
+schema = schemathesis.pytest.from_fixture("document")
 
 
 @pytest.fixture(scope="module")

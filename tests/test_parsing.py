@@ -6,7 +6,7 @@ import gzip
 import logging
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_other_hosts_are_served_while_a_page_is_in_its_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "crawl"
-    Slow.body = waiting(tmp_path, links("/found").encode() + HOSTILE["attributes of body"])
+    Slow.body = waiting(tmp_path, links("/found").encode() + HOSTILE["attributes of body"]())
     monkeypatch.setattr("frontrank.pages.html.parse", slow.page)
     with served(Slow) as url:
         beside = url.replace("127.0.0.1", "localhost")
@@ -108,18 +108,18 @@ def test_a_sitemap_lists_pages_and_nothing_else() -> None:
 
 MB = 1_000_000
 BOMB = b"".join(b'<!ENTITY a%d "%s">' % (i + 1, b"&a%d;" % i * 10) for i in range(20))
-SITEMAPS = {  # each took minutes, or might
-    "open locs": b"<urlset>" + b"<url><loc>   " * (4 * MB),
-    "blanks": b"<urlset><url><loc>" + b" " * (50 * MB),
-    "entities": b'<!DOCTYPE x [<!ENTITY a0 "aaaa">' + BOMB + b"]><urlset><url><loc>http://a/&a20;</loc></url></urlset>",
-    "references": b"<urlset><url><loc>" + b"&" * (20 * MB),
-    "attributes": b"<urlset " + b" ".join(b"a%d=''" % i for i in range(MB // 2)) + b"/>",
-    "elements": b"<urlset>" + b"<a/>" * (12 * MB),
-    "less than": b"<" * (50 * MB),
-    "text": b"http://a.example/\n" * (2 * MB),
-    "packed": gzip.compress(bytes(200 * MB), 1),
-    "nothing": b"",
-    "torn": gzip.compress(b"<urlset>")[:9],
+SITEMAPS: dict[str, Callable[[], bytes]] = {  # each took minutes, or might
+    "open locs": lambda: b"<urlset>" + b"<url><loc>   " * (4 * MB),
+    "blanks": lambda: b"<urlset><url><loc>" + b" " * (50 * MB),
+    "entities": lambda: b'<!DOCTYPE x [<!ENTITY a0 "aaaa">' + BOMB + b"]><urlset><url><loc>http://a/&a20;</loc></url></urlset>",
+    "references": lambda: b"<urlset><url><loc>" + b"&" * (20 * MB),
+    "attributes": lambda: b"<urlset " + b" ".join(b"a%d=''" % i for i in range(MB // 2)) + b"/>",
+    "elements": lambda: b"<urlset>" + b"<a/>" * (12 * MB),
+    "less than": lambda: b"<" * (50 * MB),
+    "text": lambda: b"http://a.example/\n" * (2 * MB),
+    "packed": lambda: gzip.compress(bytes(200 * MB), 1),
+    "nothing": lambda: b"",
+    "torn": lambda: gzip.compress(b"<urlset>")[:9],
 }
 
 
@@ -130,10 +130,10 @@ def test_no_sitemap_takes_for_ever_or_raises(name: str) -> None:
         if name == "elements":
             workers.cpu_s = 0.5  # a fraction of what it takes
             with pytest.raises(TooLong):
-                workers.call(read_sitemap, SITEMAPS[name], 100)
+                workers.call(read_sitemap, SITEMAPS[name](), 100)
             workers.cpu_s = 60.0
         else:
-            listed = workers.call(read_sitemap, SITEMAPS[name], 100)
+            listed = workers.call(read_sitemap, SITEMAPS[name](), 100)
             assert listed == (False, [], False), "read to its end, within the deadline that is set here"
         assert workers.call(read_sitemap, b"<urlset><url><loc>http://a/</loc></url></urlset>", 1).urls == ["http://a/"]
 
@@ -172,7 +172,7 @@ class WhenGivenUp(logging.Handler):
 
 def test_other_hosts_are_served_while_a_sitemap_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "crawl"
-    SlowMap.body = waiting(tmp_path, SITEMAPS["elements"])
+    SlowMap.body = waiting(tmp_path, SITEMAPS["elements"]())
     monkeypatch.setattr("frontrank.fetching.crawler.sitemaps.read_sitemap", slow.sitemap)
     monkeypatch.setattr("frontrank.fetching.crawler.sitemaps.CPU_S", 1.0)  # the file takes many times that
     given_up, log = WhenGivenUp(), logging.getLogger("frontrank.fetching.crawler")

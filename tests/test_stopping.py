@@ -298,8 +298,8 @@ class Held(Site):
 
     free: threading.Event
     sent: threading.Event
-    BODIES: dict[str, bytes | str] = {
-        "/": links(*(f"/{n}" for n in range(5))),
+    BODIES: dict[str, Callable[[], bytes | str]] = {
+        "/": lambda: links(*(f"/{n}" for n in range(5))),
         "/slow": HOSTILE["attributes of body"],
         "/sitemap.xml": SITEMAPS["elements"],
     }
@@ -309,7 +309,7 @@ class Held(Site):
             self.sent.set()
             self.free.wait(PATIENCE_S)
             return
-        self.answer(200, self.BODIES.get(self.path, links()))
+        self.answer(200, self.BODIES.get(self.path, links)())
         if self.path in ("/slow", "/sitemap.xml"):
             self.sent.set()
 
