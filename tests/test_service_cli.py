@@ -119,11 +119,11 @@ class Load:
         self.put: dict[str, list[str]] = {"a": [], "b": []}  # by queue
         self.done: list[str] = []
 
-    def run(self, address: str, server: subprocess.Popen[str]) -> None:
+    def run(self, address: str, server: subprocess.Popen[str], per_queue: int) -> None:
         """Kill the server in the middle of it."""
         before, done = len(self.put["a"]), len(self.done)
         works = [lambda name=name: self._putting(address, name) for name in self.put]
-        threads = [threading.Thread(target=work) for work in [*works, lambda: self._fetching(address)]]
+        threads = [threading.Thread(target=work) for work in [*works, lambda: self._fetching(address, per_queue)]]
         for thread in threads:
             thread.start()
         eventually(lambda: len(self.put["a"]) > before + 300 and len(self.done) > done + 20)
@@ -139,19 +139,19 @@ class Load:
                 client.put(urls)
                 self.put[name] += urls
 
-    def _fetching(self, address: str) -> None:
+    def _fetching(self, address: str, per_queue: int) -> None:
         with Client(address, timeout_s=PATIENCE_S) as client, suppress(FrontrankError):
             while True:
-                for page in client.get(per_queue=2, lease_s=3600):
+                for page in client.get(per_queue=per_queue, lease_s=3600):
                     client.fetched(page.url)
                     self.done.append(page.url)
 
 
 def test_what_was_acknowledged_survives_a_kill_under_load_in_order(tmp_path: Path) -> None:
     load = Load()
-    for _ in range(2):
+    for per_queue in (2, 4):  # leases outlive a kill: as many as before could all be taken
         with serving(tmp_path / "served", "--no-http", "--delay", "0") as (server, where):
-            load.run(where["grpc"], server)
+            load.run(where["grpc"], server, per_queue)
     with serving(tmp_path / "served", "--no-http") as (_, where), Client(where["grpc"], timeout_s=PATIENCE_S) as client:
         known = {one.url: one for one in client.urls(size=10**6)}
         assert {url for urls in load.put.values() for url in urls} <= set(known)
