@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 TESTS = {  # the file (test_*.py): modules whose kernels it runs
     "crawl": ["crawl/kernels"],
     "crawl_events": ["crawl/drivers", "crawl/kernels", "web/view"],
+    "explain_live": ["orderings/online/surf_trace"],
     "integrity": ["crawl/snapshot_checks"],
     "queues": ["crawl/kernels", "frontiers/polite/turns"],
     "priority": ["crawl/kernels", "frontiers/polite/pages"],

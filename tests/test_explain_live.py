@@ -113,6 +113,63 @@ def test_what_a_ranking_has_other_names_for_is_told_by_them(tmp_path: Path, spec
         assert (told["parts"]["virtual edges"] > 1e-6) == spec.startswith("rw-eg") and told["parts"]["jump"] > 0
 
 
+def test_surf_says_where_mass_started_and_which_links_handed_it_on(tmp_path: Path) -> None:
+    """One seed and two links: it has 1 as a seed, 0.9 when it is fetched, 0.1 as the page drawn, and hands on half of 2."""
+    with fr.Crawl("surf:l=1,m=1,g=0,d=0.5", tmp_path / "crawl") as crawl:
+        crawl.seed([HOME])
+        crawl.take()
+        crawl.fetched(HOME, links=[A, B])
+        explanation = crawl.inspect.explain(A)
+    assert explanation["links"] == [{"url": HOME, "part": pytest.approx(0.5)}]
+    came = {one["kind"]: one["part"] for one in explanation["starts"]}
+    assert came == {"seed": pytest.approx(0.25), "fetched": pytest.approx(0.225), "drawn": pytest.approx(0.025)}
+    assert {one["url"] for one in explanation["starts"]} == {HOME}
+
+
+@pytest.mark.parametrize("interpreted", [True, False])
+def test_surf_leaves_nothing_of_a_priority_unexplained(
+    tmp_path: Path, interpreted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With many hosts, failures, revisits, links that are reported late, and seeds that come later."""
+    monkeypatch.setattr("frontrank.kernels.jit._interpreted_s", [-1e9 if interpreted else 1e9])
+    crawl_with_everything(tmp_path / "crawl")
+    with Crawl.recover(tmp_path / "crawl", read_only=True) as crawl:
+        for page in range(crawl.inspect.known):
+            explanation = crawl.inspect.explain(crawl.url(page))
+            links = sum(link["part"] for link in explanation["links"]) + explanation.get("further_links", 0.0)
+            assert links + sum(explanation["parts"].values()) == pytest.approx(explanation["priority"], rel=1e-9, abs=1e-12)
+            started = sum(kind["part"] for kind in explanation["started"].values())
+            assert started == pytest.approx(explanation["priority"], rel=1e-9, abs=1e-12)
+
+
+def test_a_crawl_by_another_ordering_is_explained_as_surf_would_have_it(crawl: Path) -> None:
+    explanation = json.loads(explained(crawl, X, "--ordering", "surf", "--json").stdout)["rankers"]["surf"]
+    assert {link["url"] for link in explanation["links"]} == {A, B}
+    assert sum(link["part"] for link in explanation["links"]) == pytest.approx(explanation["score"])
+    assert sum(kind["part"] for kind in explanation["started"].values()) == pytest.approx(explanation["score"])
+    assert "seeds:" in explained(crawl, X, "--ordering", "surf").stdout
+
+
+def crawl_with_everything(folder: Path) -> None:
+    rng = np.random.default_rng(5)
+    urls = [f"http://h{n % 7}.test/{n}" for n in range(200)]
+    with Crawl("surf", folder) as crawl:
+        crawl.seed(urls[:3])
+        for turn in range(60):
+            now = 10.0 * turn
+            for url in crawl.take(3, now=now):
+                if turn % 9 == 4:
+                    crawl.failed(url, retry=False, now=now + 1)
+                else:
+                    links = [urls[n] for n in rng.integers(0, 200, 6)]
+                    crawl.fetched(url, links, now=now + 1, again_at=now + 50 if turn % 5 == 0 else None)
+            if turn == 20:
+                crawl.seed([urls[150], urls[7]])
+            if turn == 30:
+                crawl.discover([urls[160]], parent=urls[0])
+                crawl.discover([urls[161]])
+
+
 @pytest.mark.parametrize("columns", [80, 140])
 def test_people_are_told_in_lines_that_fit(crawl: Path, columns: int) -> None:
     shown = seen("explain", "crawl", X, columns=columns, cwd=crawl.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -9,6 +10,8 @@ import click
 from frontrank.cli.click_options import trust_option
 from frontrank.cli.screen import percent, printable, progress, say, show_json
 
+MAX_LINKS_BESIDE, MAX_STARTS = 8, 2  # links beside starts, and starts of a kind, that a terminal has lines for
+BEGAN = {"fetched": "pages when they were fetched", "seed": "seeds", "drawn": "pages drawn from all known"}
 ROUNDING = 1e-9  # of a priority: parts of it that are computed apart add up no better
 
 
@@ -47,8 +50,7 @@ def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None
         return
     print(printable(explanation["url"]))
     for spec, place in explanation["rankers"].items():
-        made_of = ", ".join(f"{name} {value:.3g}" for name, value in place["parts"].items())
-        say(f"{spec}: place {place['place']:,} of {place['of']:,}, score {place['score']:.4g} ({made_of})", "  ", "      ")
+        _show_place(spec, place)
     if explanation["voters"]:
         print("Voted for by:")
         for voter in explanation["voters"]:
@@ -63,21 +65,53 @@ def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None
         print("Neither its URL nor its anchors match a query of the log.")
 
 
-def _others(explanation: dict[str, Any]) -> list[tuple[float, str]]:
-    """What else a priority is made of."""
+def _show_place(spec: str, place: dict[str, Any]) -> None:
+    parts = _shown(((value, name) for name, value in place["parts"].items()), place["score"])
+    made_of = ", ".join(f"{name} {value:.3g}" for value, name in parts)
+    say(
+        f"{spec}: place {place['place']:,} of {place['of']:,}, score {place['score']:.4g}"
+        + (f" ({made_of})" if made_of else ""),
+        "  ",
+        "      ",
+    )
+    if "starts" in place:
+        for link in place["links"]:
+            _say_part(link["part"], link["url"], "    ")
+        _show_starts(place)
+
+
+def _shown(parts: Iterable[tuple[float, str]], priority: float) -> list[tuple[float, str]]:
+    """Those that are more than what rounding leaves of a priority."""
+    return [(part, name) for part, name in parts if abs(part) > ROUNDING * abs(priority)]
+
+
+def _others(explanation: dict[str, Any], cut: float) -> list[tuple[float, str]]:
+    """What else a priority is made of; ``cut``: by links that are known and not shown."""
     linked = explanation["counted"] == "that link to it"
-    found = [(explanation.get("further_links", 0.0), "further links" if linked else "further pages")]
+    found = [(explanation.get("further_links", 0.0) + cut, "further links" if linked else "further pages")]
     found += [(part, name) for name, part in explanation["parts"].items()]
     rest = explanation["other"] - sum(explanation["parts"].values())
-    if abs(rest) > ROUNDING * abs(explanation["priority"]):
-        if explanation["parts"]:
-            name = "reported since the ranking"
-        elif linked:
-            name = "not by a link: its place among seeds, a restart there, its URL, or what a ranking gives to every page"
-        else:
-            name = "by no page: what is assumed before any is fetched"
-        found.append((rest, name))
-    return [(part, name) for part, name in found if part]
+    if explanation["parts"]:
+        name = "reported since the ranking"
+    elif linked:
+        name = "not by a link: its place among seeds, a restart there, its URL, or what a ranking gives to every page"
+    else:
+        name = "by no page: what is assumed before any is fetched"
+    return _shown([*found, (rest, name)], explanation["priority"])
+
+
+def _show_starts(explanation: dict[str, Any]) -> None:
+    """Where a priority came from that pages handed on along many links."""
+    print("Where it came from, before links handed it on:")
+    for kind, sums in sorted(explanation["started"].items(), key=lambda one: -one[1]["part"]):
+        first = [one for one in explanation["starts"] if one["kind"] == kind][:MAX_STARTS]
+        _say_part(sums["part"], f"at {sums['pages']:,} {BEGAN[kind]}" + ("; above all:" if len(first) < sums["pages"] else ":"))
+        for one in first:
+            _say_part(one["part"], one["url"], "    ")
+
+
+def _say_part(part: float, name: str, indent: str = "  ") -> None:
+    say(name, f"{indent}{part:>+10.4g}  ", " " * 14)
 
 
 def explain_live(directory: str, url: str, as_json: bool) -> None:
@@ -98,14 +132,18 @@ def explain_live(directory: str, url: str, as_json: bool) -> None:
         "  ",
         "      ",
     )
-    parts: list[tuple[float, Any]] = [(link["part"], link["url"]) for link in explanation["links"]]
     if not explanation["ranked"]:
         say("It is not ranked yet, and waits behind all pages that are, first come, first served.")
         return
-    if parts:
+    links = explanation["links"]
+    if links:
         print(f"Its priority, by fetched pages {explanation['counted']} ({explanation['links_known']:,}):")
     else:
         say(f"Of the fetched pages {explanation['counted']} ({explanation['links_known']:,}), none changed its priority.")
-    parts += _others(explanation)
-    for part, name in parts:
-        say(name, f"  {part:>+10.4g}  ", " " * 14)
+    shown = links[:MAX_LINKS_BESIDE] if explanation["starts"] else links
+    for link in shown:
+        _say_part(link["part"], link["url"])
+    for part, name in _others(explanation, sum(link["part"] for link in links[len(shown) :])):
+        _say_part(part, name)
+    if explanation["starts"]:
+        _show_starts(explanation)

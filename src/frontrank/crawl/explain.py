@@ -3,19 +3,22 @@
 The log is replayed in memory, and the page's key is read before and after each page that links to it was settled. So it holds
 for every ordering, as it really ran: changes in between, without a link (a cascade of mass, a page's own name), are shown as
 "other". An ordering that ranks now and then is asked itself, after the last ranking that the page was in, what links gave, and
-what the rest is made of ("parts"). Links and other add up to the priority. Cost: one replay of the crawl.
+what the rest is made of ("parts"). One that hands on what it has got records its steps in the replay (``Tracer``), and says
+where all of it began ("starts"). Links, parts and other add up to the priority. Cost: one replay of the crawl.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frontrank.crawl.events import Failed, Fetched, RankingHeld, Rescored
+from frontrank.crawl.events import Discovered, Failed, Fetched, RankingHeld, Rescored, Seeded, pages_of
 from frontrank.crawl.integrity import checked_rows
 from frontrank.crawl.log import Log, Row
 from frontrank.crawl.memory_log import MemoryLog
@@ -23,12 +26,15 @@ from frontrank.crawl.ranking import INLINE
 from frontrank.crawl.status import due, is_known, priorities, priority, state_of
 from frontrank.errors import InputError
 from frontrank.frontiers.frontier import ABSENT, GONE, WAITING
+from frontrank.kernels.jit import Array
 from frontrank.orderings.ranker import UNRANKED
+from frontrank.orderings.tracer import Start, Tracer, starts_json
 
 if TYPE_CHECKING:
     from frontrank.crawl.state import CrawlState
 
-MAX_SHOWN = 20  # links told; the others are summed up
+MAX_SHOWN = 20  # links shown; the others are summed up
+DIRECT = "as a seed"
 
 
 class _Names:
@@ -62,6 +68,7 @@ def explain(state: CrawlState, url: str, queue: str | None = None) -> dict[str, 
         "links": [{"url": state.log.url(source), "part": part} for source, part in heapq.nlargest(MAX_SHOWN, gave, key=_size)],
         "links_known": found.links,
         "other": key - sum(part for _, part in gave),
+        **starts_json(found.starts, state.log.url),
         "parts": found.parts,
         "ranked": found.ranked,
         "counted": state.policy.explained_by,
@@ -78,6 +85,7 @@ class _Found(NamedTuple):
     key: float  # that a page has, or had when it was taken
     links: int  # fetched pages that link here
     parts: dict[str, float] = {}  # of what links did not give, if the ordering has names for them
+    starts: Sequence[Start] = ()  # where it began, if the ordering can say
     ranked: bool = True  # not found since the last ranking, or on a page that has not arrived
 
 
@@ -114,13 +122,14 @@ def _replayed(state: CrawlState, page: int) -> _Found:
     names: Any = _Names(state.log)
     politeness, workload = stored_politeness(state.log), first_workload(state.log)
     at_first = replace(state.setup, politeness=politeness, workload=workload, capacity=SMALL, ranking=INLINE)
-    shadow = CrawlState(state.policy, names, at_first)
+    tracer = state.policy.tracer()
+    shadow = CrawlState(tracer.policy if tracer else state.policy, names, at_first)
     shadow.replaying = True
-    player = _Watched(shadow, page, _last_ranking(state, page))
+    player = _Traced(shadow, page, tracer) if tracer else _Watched(shadow, page, _last_ranking(state, page))
     take_names(shadow, names, state)
     for rows in names.rows(0, BATCH):
         player.batch(checked_rows(state.log.folder or "the log", rows, shadow.known))
-    return _Found(list(player.gave.items()), player.key, len(player.linking), player.parts, player.ranked)
+    return player.found()
 
 
 def _last_ranking(state: CrawlState, page: int) -> int:
@@ -154,6 +163,9 @@ class _Watched:
         self.parts: dict[str, float] = {}
         self.key, self.ranked = 0.0, True
         self.linking: set[int] = set()
+
+    def found(self) -> _Found:
+        return _Found(list(self.gave.items()), self.key, len(self.linking), self.parts, ranked=self.ranked)
 
     def batch(self, rows: list[Row]) -> None:
         begin = 0
@@ -201,3 +213,45 @@ class _Watched:
             key = frontier.key(self.page)
             self.ranked = key != UNRANKED
             self.key = key if self.ranked else 0.0
+
+
+class _Traced(_Watched):
+    """A replay that ends before the page is fetched, of an ordering that records where its priorities come from."""
+
+    def __init__(self, shadow: CrawlState, page: int, tracer: Tracer) -> None:
+        super().__init__(shadow, page, 0)
+        self.tracer, self.settled = tracer, False
+
+    def found(self) -> _Found:
+        if not self.ranked:
+            return super().found()
+        origins = self.tracer.origins(self.shadow.ordering.columns, self.shadow.links.rows.target, self.page)
+        direct = sum(start.part for start in origins.starts if start.page == self.page)  # no link handed this on
+        parts = {DIRECT: direct} if direct else {}
+        return _Found(origins.handed, self.key, len(self.linking), parts, origins.starts)
+
+    def batch(self, rows: list[Row]) -> None:
+        for plants, together in groupby(rows, lambda row: row.kind if row.kind in (Seeded.kind, Discovered.kind) else 0):
+            stretch = list(together)
+            size = {0: self.tracer.events, Discovered.kind: 1}.get(plants, len(stretch))
+            for begin in range(0, len(stretch), size):
+                self._stretch(stretch[begin : begin + size])
+
+    def _stretch(self, rows: list[Row]) -> None:
+        settles = (row.page == self.page and row.kind in (Fetched.kind, Failed.kind) for row in rows)
+        until = next((at for at, is_it in enumerate(settles) if is_it), len(rows))
+        if self.settled or not until:
+            self.settled = True
+            return
+        self.settled = until < len(rows)
+        self.tracer.watch(self.shadow.ordering.columns, _planted(rows))
+        self._play(rows[:until])
+        self.tracer.collect(self.shadow.ordering.columns)
+        self.linking |= {row.page for row in rows[:until] if row.kind == Fetched.kind and self._links_here(row)}
+
+
+def _planted(rows: list[Row]) -> Array:
+    """The pages that these events may plant as seeds."""
+    seeds = [np.array([row.page for row in rows if row.kind == Seeded.kind], np.int64)]
+    named = [pages_of(row) for row in rows if row.kind == Discovered.kind and row.page < 0]
+    return np.unique(np.concatenate(seeds + named))

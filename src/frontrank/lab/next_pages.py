@@ -17,6 +17,7 @@ from frontrank.lab.measures.impact import picks
 from frontrank.lab.scenario import CYCLES
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk
 from frontrank.orderings.ranker import Ranker
+from frontrank.orderings.tracer import starts_json
 from frontrank.sources.imported_crawl import CrawlTables
 from frontrank.system.capacity import check_ranking
 from frontrank.system.files import written_beside
@@ -137,6 +138,7 @@ def explain(crawl: CrawlTables, view: CrawlView, url: str, rankers: Sequence[Ran
         better = int((scores[frontier] > scores[page]).sum())
         made_of = {name: float(values[page]) for name, values in parts.items()}
         places[ranker.spec()] = {"place": better + 1, "of": len(frontier), "score": float(scores[page]), "parts": made_of}
+        places[ranker.spec()] |= _origins(crawl, view, ranker, page)
     return {
         "url": crawl.web.name_of(int(view.pages[page])),
         "rankers": places,
@@ -144,6 +146,19 @@ def explain(crawl: CrawlTables, view: CrawlView, url: str, rankers: Sequence[Ran
         "queries": _queries(view, page) if view.search is not None else [],
         "anchors": view.search.anchors[page] if view.search is not None else "",
     }
+
+
+def _origins(crawl: CrawlTables, view: CrawlView, ranker: Ranker, page: int) -> dict[str, Any]:
+    """Which links handed a page its score, and where that began, if the ranker hands on what it has."""
+    origins = ranker.origins(view, page)
+    if origins is None:
+        return {}
+    best = sorted(origins.handed, key=lambda one: -one[1])[:VOTERS]
+
+    def url_of(at: int) -> str:
+        return crawl.web.name_of(int(view.pages[at]))
+
+    return {"links": [{"url": url_of(at), "part": part} for at, part in best], **starts_json(origins.starts, url_of)}
 
 
 def _frontier_page(crawl: CrawlTables, view: CrawlView, url: str) -> int:

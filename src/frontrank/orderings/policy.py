@@ -47,6 +47,7 @@ from frontrank.web.quality import scores_of
 from frontrank.web.web import Web
 
 if TYPE_CHECKING:
+    from frontrank.orderings.tracer import Tracer
     from frontrank.web.view import CrawlView
 
 State = Any  # a namedtuple: fetched, what is needed, columns, parameters
@@ -277,6 +278,10 @@ class Policy(Parameters):
     def ranked_by(self, state: State, view: CrawlView, page: int) -> tuple[list[tuple[int, float]], dict[str, float]] | None:
         """The same for an ordering that ranks now and then, after a ranking of this view: what links gave, and named parts
         of what they did not give."""
+        return None
+
+    def tracer(self) -> Tracer | None:
+        """What records, in a replay, where priorities come from: for an ordering that hands them on along many links."""
         return None
 
     # What is told afterwards ------------------------------------------------------------------------------------------

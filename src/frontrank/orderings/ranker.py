@@ -14,6 +14,7 @@ from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, Column, kernel
 from frontrank.orderings.parameters import Parameters
 from frontrank.orderings.policy import Out, Policy, State
+from frontrank.orderings.tracer import Origins
 from frontrank.web.links import Links, row
 from frontrank.web.view import CrawlView
 
@@ -47,6 +48,10 @@ class Ranker(Parameters):
 
         None if a score is not made of what links give.
         """
+        return None
+
+    def origins(self, view: CrawlView, page: int) -> Origins | None:
+        """For an ordering that hands on what it has: which links gave a page its score, and where that began."""
         return None
 
 

@@ -12,6 +12,7 @@ from frontrank.frontiers import shelf
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import Ranker
+from frontrank.orderings.tracer import Origins
 from frontrank.simulation.graph_driver import GraphDriver
 from frontrank.web.quality import judged, note_scores
 from frontrank.web.view import CrawlView
@@ -45,6 +46,21 @@ class Replay(Ranker):
             return self._priorities(engine, view)
         sign = -1.0 if self.policy.queue == "fifo" else 1.0  # these queues go by discovery alone
         return sign * np.arange(view.known, dtype=np.float64)
+
+    def origins(self, view: CrawlView, page: int) -> Origins | None:
+        tracer = self.policy.tracer()
+        if tracer is None:
+            return None
+        engine = GraphDriver(tracer.policy, _as_web(view, self.policy))
+        seeds, order = np.arange(max(1, view.seeded), dtype=np.int32), view.source.astype(np.int32)
+        tracer.watch(engine.state, seeds)
+        engine.seed(seeds)
+        tracer.collect(engine.state)
+        for begin in range(0, len(order), tracer.events):
+            tracer.watch(engine.state, seeds[:0])
+            engine.follow(order[begin : begin + tracer.events])
+            tracer.collect(engine.state)
+        return tracer.origins(engine.state, engine.links.target, page)
 
     def _priorities(self, engine: GraphDriver, view: CrawlView) -> Array:
         """The keys of pages; where an ordering queues one page for many, what theirs stand for, that one first among equals."""

@@ -23,6 +23,7 @@ GAMMAS = (0.25, 0.5, 1.0)
 UNLEARNED = 0.7  # omega, where nothing can be learned yet
 RELEARN = 1.25  # times as many pages as when it was learned last
 ROUGH = 1e-6  # tolerance that is good enough to compare settings
+ROUNDING = 1e-12  # of a score: what it differs by from the sum of its parts
 MAX_LOST = 0.01  # of the impact at 2, 5 or 10% of the hidden pages, against plain links
 
 
@@ -76,7 +77,9 @@ class RandomWalk(Ranker):
         base = (1.0 - self.alpha) / view.known if restart is None else (1.0 - self.alpha) * restart
         jump = np.broadcast_to(base, view.known)
         along = self._walker(view, self._chosen(view)).along_links(scores)
-        return {"links": along, "virtual edges": scores - along - jump, "jump": jump}
+        virtual = scores - along - jump
+        virtual[virtual < ROUNDING * scores] = 0.0
+        return {"links": along, "virtual edges": virtual, "jump": jump}
 
     def givers(self, view: CrawlView, scores: Array, page: int) -> tuple[Array, Array]:
         rows = view.rows_to(page)

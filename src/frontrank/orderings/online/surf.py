@@ -10,6 +10,7 @@ import numpy as np
 from frontrank.kernels.jit import Column, Kernel
 from frontrank.orderings.online.surf_kernels import FETCHED, SMALLNESS, STARTS, TURN, on_fetch, on_seed, surf
 from frontrank.orderings.policy import Policy, State
+from frontrank.orderings.tracer import Tracer
 from frontrank.orderings.trust import NO_TRUST, Trust
 
 AUTO, UNSET = "auto", -1.0  # as people write it, and as kernels read it
@@ -147,3 +148,8 @@ class Surf(Policy):
 
     def kernels(self) -> dict[str, Kernel]:
         return {**super().kernels(), "on_seed": on_seed, "on_fetch": on_fetch, "on_revisit": surf}
+
+    def tracer(self) -> Tracer:
+        from frontrank.orderings.online.surf_trace import SurfTracer
+
+        return SurfTracer(self)

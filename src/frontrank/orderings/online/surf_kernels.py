@@ -102,7 +102,7 @@ def on_seed(state: State, page: int, weight: float) -> float:
 
 
 @lean
-def _local(state: State) -> float:
+def local_share(state: State) -> float:
     """l: the share of new mass that starts at the page fetched."""
     if state.local >= 0.0:
         return float(state.local)
@@ -125,7 +125,7 @@ def _deep(state: State) -> float:
 
 
 @lean
-def _novelty(state: State, page: int, variety: float, deep: float) -> float:
+def novelty(state: State, page: int, variety: float, deep: float) -> float:
     """How much the region of a page has left to discover, compared with all that is known."""
     region = state.region[page]
     power = state.g
@@ -149,7 +149,7 @@ def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
 
 
 @lean
-def _drawn(state: State, page: int) -> int:
+def drawn_page(state: State, page: int) -> int:
     """A page drawn from all that are known, or while it waits the page that speaks for it; without one, the page fetched."""
     state.count[STARTS] += 1
     drawn = state.met[mix(int(state.count[STARTS]) & BITS) % state.count[KNOWN]]
@@ -189,7 +189,7 @@ def _enqueue(state: State, page: int) -> None:
 
 
 @lean
-def _dequeue(state: State) -> int:
+def dequeue(state: State) -> int:
     count = state.count
     page = int(count[NEXT]) - 1
     state.mark[page] = FETCHED_ONCE
@@ -201,7 +201,7 @@ def _dequeue(state: State) -> int:
 
 
 @lean
-def _prefetch_next(state: State, links: Links) -> None:
+def prefetch_next(state: State, links: Links) -> None:
     """The next pages to hand on are known: prefetch what they will touch, more of it for the nearer ones."""
     start, target, todo, last = links.start, links.target, state.todo, state.count[LAST] - 1
     if last < 0:
@@ -220,7 +220,7 @@ def _prefetch_next(state: State, links: Links) -> None:
 
 
 @lean
-def _start_at(state: State, page: int, mass: float, reached: Array, written: int) -> int:
+def start_at(state: State, page: int, mass: float, reached: Array, written: int) -> int:
     """A surfer starts at a page: one that waits is written, one that was fetched hands on in its turn."""
     state.mass[page] += mass
     if state.mark[page] == 0:
@@ -233,7 +233,7 @@ def _start_at(state: State, page: int, mass: float, reached: Array, written: int
 
 
 @lean
-def _habits(state: State) -> Habits:
+def habits_of(state: State) -> Habits:
     variety = max(0.0, 1.0 - 1.0 / _weight(state))
     near = state.d if state.d > 0.0 else 0.92 - 0.17 * variety
     far = near if state.d > 0.0 else min(near, MAX_CHAIN_D)
@@ -241,13 +241,13 @@ def _habits(state: State) -> Habits:
 
 
 @lean
-def _start(state: State, page: int, habits: Habits, reached: Array) -> int:
+def start(state: State, page: int, habits: Habits, reached: Array) -> int:
     """One unit of mass: l starts at this page, as far as it has something to discover, and at a page drawn; the rest at a seed.
 
     Returns how many pages were written.
     """
-    count, mark, local = state.count, state.mark, _local(state)
-    state.mass[page] += (1.0 - habits.drawn) * local * _novelty(state, page, habits.variety, habits.deep)
+    count, mark, local = state.count, state.mark, local_share(state)
+    state.mass[page] += (1.0 - habits.drawn) * local * novelty(state, page, habits.variety, habits.deep)
     waiting_turn = mark[page] & QUEUED  # a revisited page
     mark[page] = FETCHED_ONCE | QUEUED  # it hands on at once: no need to queue
     written = 0
@@ -255,8 +255,8 @@ def _start(state: State, page: int, habits: Habits, reached: Array) -> int:
         turn = count[TURN] % count[SEEDS]
         count[TURN] = turn + 1
         part = (1.0 - local) * state.weight[turn] * count[SEEDS] / state.weights[0]
-        written = _start_at(state, state.seed[turn], part, reached, written)
-    written = _start_at(state, _drawn(state, page), habits.drawn * local, reached, written)
+        written = start_at(state, state.seed[turn], part, reached, written)
+    written = start_at(state, drawn_page(state, page), habits.drawn * local, reached, written)
     mark[page] = FETCHED_ONCE | waiting_turn
     return written
 
@@ -268,16 +268,16 @@ def surf(state: State, links: Links, page: int, out: Out) -> int:
     mass, mark, host = state.mass, state.mark, state.host
     count, reached, eps = state.count, out.page, state.eps
     _look_round(state, links, page)
-    habits = _habits(state)
+    habits = habits_of(state)
     m = habits.m
-    written = _start(state, page, habits, reached)
+    written = start(state, page, habits, reached)
     p = page
     for step in range(HAND_ON):
         if step > 0:
             if count[NEXT] == 0:
                 break
-            p = _dequeue(state)
-        _prefetch_next(state, links)
+            p = dequeue(state)
+        prefetch_next(state, links)
         given = mass[p]
         mass[p] = 0.0
         here = host[p]

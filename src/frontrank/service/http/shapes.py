@@ -160,6 +160,17 @@ class Link(ApiObject):
     part: float
 
 
+class Start(ApiObject):
+    url: str
+    kind: str
+    part: float
+
+
+class Started(ApiObject):
+    pages: int
+    part: float
+
+
 class Explained(ApiObject):
     url: str
     queue: str
@@ -174,6 +185,8 @@ class Explained(ApiObject):
     links_known: int
     further_links: float
     other: float
+    starts: list[Start]
+    started: dict[str, Started]
     counted: str
 
 

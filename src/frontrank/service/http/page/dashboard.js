@@ -234,7 +234,7 @@ function explained(told) {
   const known = [["state", told.due ? `${told.state}: ${moment(told.due)}` : told.state], ["queue", told.queue], ...place, ["priority", priority(told)], ["depth", told.depth ?? "–"], ["ordering", told.policy]];
   const parts = told.links.map((link) => [link.url, link.part]);
   if (told.further_links) parts.push([null, told.further_links, "further pages"]);
-  if (told.other) parts.push([null, told.other, "by no page: its place among seeds, its URL, or a ranking of all pages"]);
+  if (Math.abs(told.other) > 1e-9 * Math.abs(told.priority)) parts.push([null, told.other, "by no page: its place among seeds, its URL, or a ranking of all pages"]);
   const most = Math.max(...parts.map(([, part]) => Math.abs(part)), 1e-300);
   const lines = parts.map(([url, part, said]) =>
     make("tr", {},
@@ -246,10 +246,24 @@ function explained(told) {
     make("dl", { class: "facts" }, ...known.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
     make("p", { class: "hint" }, `Fetched pages ${told.counted}: ${count(told.links_known)}.`),
     lines.length ? make("div", { class: "scroll" }, table) : empty("None of them changed its priority."),
+    ...began(told),
     make("div", { class: "row end" },
       acting("Boost this page…", "boost this page", () => boost(`^${literal(told.url)}$`)),
       host ? acting(`Block ${host}…`, `block ${host}`, () => block(host)) : null),
   ];
+}
+
+const STARTS = { fetched: "pages when they were fetched", seed: "seeds", drawn: "pages drawn from all known" };
+
+// Where a priority came from that was handed on along many links.
+function began(told) {
+  const kinds = Object.entries(told.started).sort(([, a], [, b]) => b.part - a.part);
+  const lines = kinds.flatMap(([kind, { pages, part }]) => [
+    make("tr", {}, make("td", { class: "number" }, `+${short(part)}`), make("td", { class: "hint" }, `at ${count(pages)} ${STARTS[kind]}`)),
+    ...told.starts.filter((start) => start.kind === kind).slice(0, 2).map((start) =>
+      make("tr", {}, make("td", { class: "number" }, `+${short(start.part)}`), urlCell(start.url))),
+  ]);
+  return lines.length ? [make("p", { class: "hint" }, "Where it came from, before links handed it on:"), make("div", { class: "scroll" }, make("table", {}, make("tbody", {}, ...lines)))] : [];
 }
 
 const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
