@@ -4,9 +4,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE  # images set it; every process of the tests would then compile what it imports
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+NO_PIP = { echo 'pip could not install what is needed (its message is above). It downloads from PyPI: check the network,' >&2; \
+    echo 'or a proxy in HTTPS_PROXY, then make $(MAKECMDGOALS) again; it goes on where it stopped.' >&2; exit 2; }
 
-.PHONY: help demo test test-all coverage lint bounds simulate-faults core dist bench bench-service docs site pictures \
-    constraints proto clean
+.PHONY: help demo test tests test-all coverage lint bounds simulate-faults core dist bench bench-service docs site \
+    pictures constraints proto clean
 
 help:
 	@echo "make demo    crawl a small generated web for real, compare eleven orderings"
@@ -39,6 +41,8 @@ KERNEL_TESTS = $(shell $(BIN)/python -m tests.bounds)
 
 test: lint
 	$(PYTEST) -m "not full"
+
+tests: test
 
 # Kernel tests run with bounds checks instead of without; the contracts run without, and growth with them, too.
 test-all: lint
@@ -100,8 +104,10 @@ proto: .venv/tested-with
 
 # Debian ships venv apart from Python, and installing it takes root: said, not done.
 .venv/bin/python:
+	@command -v '$(PYTHON)' >/dev/null || { \
+	    echo 'There is no $(PYTHON) on this machine. Name a Python 3.11 or newer that is: make $(MAKECMDGOALS) PYTHON=/path/to/python3' >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	    echo 'frontrank needs Python 3.11 or newer, and $(PYTHON) is not; name another: make $(MAKECMDGOALS) PYTHON=python3.13' >&2; exit 2; }
+	    echo 'frontrank needs Python 3.11 or newer, and $(PYTHON) is not. Name one that is: make $(MAKECMDGOALS) PYTHON=/path/to/python3' >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	    echo 'Python comes without venv on this machine. Run this line, then make $(MAKECMDGOALS) again:' >&2; \
 	    echo "    $$([ $$(id -u) = 0 ] || echo 'sudo ')apt-get install -y python3-venv" >&2; exit 2; }
@@ -112,13 +118,13 @@ proto: .venv/tested-with
 	@echo "Installing frontrank with its extras crawl and lab into .venv: numpy, numba,"
 	@echo "lxml, pyarrow, plotly and what they need, from PyPI. About 200 MB to download,"
 	@echo "820 MB on disk; a minute or two."
-	$(PIP) install -e ".[crawl,lab]"
+	@$(PIP) install -e ".[crawl,lab]" || $(NO_PIP)
 	@touch $@
 
 .venv/tested-with: pyproject.toml | .venv/bin/python
 	@echo "Installing frontrank with all extras, and what its tests need, into .venv,"
 	@echo "from PyPI: about 2 GB on disk."
-	$(PIP) install -e ".[dev]"
+	@$(PIP) install -e ".[dev]" || $(NO_PIP)
 	@touch $@ .venv/installed
 
 clean:

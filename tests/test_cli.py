@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -144,6 +145,11 @@ class TestBadInput:
             (["negative.txt", "--ordering", "bfs"], ["negative.txt", "line 1"]),
             (["other", "--ordering", "bfs"], ["ImmutableGraph"]),
             (["edges.txt", "--ordering", "bsf"], ["'bsf'", "did you mean 'bfs'"]),
+            (["edges.txt", "--policy", "bfs,surf"], ["--ordering bfs --ordering surf"]),
+            (["edges.txt", "--ordering", "best"], ["frontrank recommend WEB"]),
+            (["edges.txt", "--limit", "5"], ["'--limit'", "is --budget"]),
+            (["edges.txt", "--pages=5"], ["'--pages'", "is --budget"]),
+            (["named.csv", "--ordering", "bfs"], ["line 2", "'a.html,b.html'", "https://site.example/page"]),
             (["edges.txt", "--ordering", "fica:kk=3"], ["'kk'", "did you mean 'k'"]),
             (["edges.txt", "--ordering", "fica:k=x"], ["got x", "whole number"]),
             (["edges.txt", "--ordering", "fica:k=0"], ["got 0"]),
@@ -182,6 +188,7 @@ class TestBadInput:
             "short.gz": b"\x1f\x8b\x08\x00\x00",
             "bad-line.txt": b"0 1\n2 x\n",
             "negative.txt": b"-1 2\n",
+            "named.csv": b"from,to\na.html,b.html\nb.html,c.html\n",
             "other.properties": b"graphclass=it.unimi.dsi.webgraph.ImmutableGraph\nnodes=3\narcs=2\n",
             "other.graph": b"",
             "outside.txt": b"0\n99\n",
@@ -215,6 +222,39 @@ class TestBadInput:
     def test_a_read_only_directory(self, tmp_path: Path, edges: Path, read_only: Path, option: str, name: str) -> None:
         said = self.refused(tmp_path, "simulate", "edges.txt", "--ordering", "bfs", option, str(read_only / name))
         assert f"{read_only} is read-only" in said
+
+
+@pytest.mark.parametrize(
+    ("args", "same"),
+    [(["help"], ["--help"]), (["help", "crawl"], ["crawl", "--help"]), (["-v"], ["--version"]), (["-V"], ["--version"])],
+)
+def test_other_words_for_help_and_version(args: list[str], same: list[str]) -> None:
+    assert good(*args) == good(*same) != ""
+
+
+MAKE, MAKEFILE = shutil.which("make") or "", Path(__file__).parent.parent / "Makefile"
+
+
+@pytest.mark.skipif(not MAKE, reason="no make")
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["demo", "PYTHON=python3.99"], "There is no python3.99 on this machine"),
+        (["demo", "PYTHON=./old"], "and ./old is not. Name one that is"),
+        (["demo", f"PYTHON={sys.executable}", "PIP=false"], "check the network"),
+        (["tests", "--dry-run", f"PYTHON={sys.executable}"], "pytest"),
+    ],
+)
+def test_make_says_what_stops_it(tmp_path: Path, options: list[str], says: str) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "old").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "old").chmod(0o755)
+    done = subprocess.run(
+        [MAKE, "-f", MAKEFILE, *options], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
+    assert says in done.stdout + done.stderr
+    assert done.returncode == (0 if "--dry-run" in options else 2)
 
 
 class TestStartUp:

@@ -61,6 +61,8 @@ MODULES = {"import": "import_"}
 MODULES |= {verb.command: "control:COMMANDS" for verb in verbs_for(COMMAND)}
 MODULES |= {name: f"searchers:{name}" for name in ("ask", "impact")}
 HIDDEN = {"policies": "orderings"}  # what a command was called before
+# Options of other programs, and what they are called here.
+MEANT = dict.fromkeys(("--limit", "--pages", "--max-pages", "--count", "-n"), "--budget")
 
 
 class Commands(click.Group):
@@ -98,7 +100,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="frontrank")
+@click.version_option(None, "-v", "-V", "--version", package_name="frontrank")
 def command() -> None:
     """Which page should a web crawler fetch next? Simulate, compare and explain crawl orderings.
 
@@ -136,6 +138,8 @@ def _run(args: list[str] | None) -> int:
     given = sys.argv[1:] if args is None else args
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="replace")  # a terminal without a sign such as ± shows another: "?"
+    if given[:1] == ["help"]:
+        given = [*given[1:2], "--help"]
     try:
         command.main(args=given or ["--help"], prog_name="frontrank", standalone_mode=False)
         if sys.stdout is not None:
@@ -160,12 +164,20 @@ def _run(args: list[str] | None) -> int:
     except click.Abort:
         raise
     except click.UsageError as error:
-        print(f"frontrank: {error.format_message().rstrip('.')}; see {_called(given)} --help", file=sys.stderr)
+        print(f"frontrank: {_what_is_wrong(error)}; see {_called(given)} --help", file=sys.stderr)
         return 2
     except click.ClickException as error:
         print(f"frontrank: {error.format_message()}", file=sys.stderr)
         return 2
     return 0
+
+
+def _what_is_wrong(error: click.UsageError) -> str:
+    """What click says, or the option that was meant by a name that other programs have for it."""
+    flags = [flag for option in error.ctx.command.params for flag in option.opts] if error.ctx else []
+    if isinstance(error, click.NoSuchOption) and (meant := MEANT.get(error.option_name)) in flags:
+        return f"No such option {error.option_name!r}; how many pages to fetch is {meant}"
+    return error.format_message().rstrip(".")
 
 
 def _called(args: list[str]) -> str:

@@ -57,6 +57,15 @@ def orderings() -> dict[str, Ordering]:
 
 def find(name: str) -> Ordering:
     """The class of a name, or of ``package.module:Class``."""
+    several = [part.strip() for part in name.split(",")]
+    if len(several) > 1 and all(part in REGISTRY for part in several):
+        options = " ".join(f"--ordering {part}" for part in several)
+        raise SpecError(f"{name!r} was given as one ordering; name each by itself: {options} (in Python, a list of names)")
+    if name in ("best", "auto", "default") and name not in REGISTRY:
+        raise SpecError(
+            f"unknown ordering {name!r}: which one is best depends on the web; frontrank recommend WEB tries them on yours, "
+            "and surf is taken where none is named"
+        )
     return REGISTRY.find(name)
 
 

@@ -67,7 +67,11 @@ def _looked_at(path: str, chunk: int, progress: Progress | None) -> tuple[Edges,
     line, text = first[0]
     separator = separator_of(text)
     if not separator and not re.match(rb"\s*-?\d+(?![^\s,;])", text):
-        raise SourceError(f"{path}, line {line}: {shown(text)}: neither page numbers nor URLs; expected two of either")
+        line, text = first[-1]  # the first may be column names; what stands below them is no link
+        raise SourceError(
+            f"{path}, line {line}: {shown(text)}: neither page numbers nor URLs; expected two of either, "
+            "and URLs whole, such as https://site.example/page"
+        )
     return Edges(path, os.path.basename(path), header, chunk, progress), separator
 
 
