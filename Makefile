@@ -4,8 +4,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE  # images set it; every process of the tests would then compile what it imports
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-NO_PIP = { echo 'pip could not install what is needed (its message is above). It downloads from PyPI: check the network,' >&2; \
-    echo 'or a proxy in HTTPS_PROXY, then make $(MAKECMDGOALS) again; it goes on where it stopped.' >&2; exit 2; }
+NO_PIP = { echo 'pip could not install what is needed; its message is above. It downloads' >&2; \
+    echo 'from PyPI: check the network, or a proxy in HTTPS_PROXY, and try again:' >&2; \
+    echo '    make $(MAKECMDGOALS)' >&2; exit 2; }
 
 .PHONY: help demo test tests test-all coverage lint bounds simulate-faults core dist bench bench-service docs site \
     pictures constraints proto clean

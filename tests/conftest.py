@@ -26,6 +26,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("frontrank", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("frontrank")
 
+# Whether a command says every ten seconds that it is at work depends on how busy the machine is.
+os.environ["FRONTRANK_PROGRESS_S"] = "0"
 
 if os.environ.get("NUMBA_BOUNDSCHECK") == "1":
     compile_at_once()  # it is compiled code that is to be checked

@@ -79,28 +79,24 @@ def run(folder: Path) -> Runs:
 
 
 def tell_all(runs: Runs, figures: dict[str, Any], out: str) -> None:
+    """The result, in a screen of 80 columns and 24 lines; what was really crawled comes last."""
     web = runs.web
     tenth = f"{web.pages // 10:,}"
     hot = {spec: value["hot"][SHARE] or 0.0 for spec, value in figures["policies"].items()}
-    hosts = len(web.host_names or ())
     say(
-        f"A web of {web.pages:,} pages on {hosts:,} hosts, one of them a trap of 2,000 calendar pages, was served on loopback "
-        f"and crawled for real: {tenth} pages over HTTP with each of two orderings. How many of the {tenth} best pages did "
-        "they get?"
+        f"A generated web of {web.pages:,} pages on {len(web.host_names or ()):,} hosts. Of its {tenth} best pages, how many "
+        f"are among the first {tenth} that a crawl fetches? Eleven orderings, simulated:"
     )
-    print()
-    for run in runs[: len(RACERS)]:
-        rate = f"{run.seconds:.0f} s, {run.trace.fetched / run.seconds:.0f} pages/s"
-        show_bar(run.given, hot[run.spec], rate)
-    print()
-    say("The same in simulation, with eleven orderings:")
-    print()
     for spec in sorted(ORDERINGS, key=lambda spec: -hot[spec]):
         show_bar(spec, hot[spec])
+    print()
+    say("Crawled for real, over HTTP from a server on this machine:")
+    for run in runs[: len(RACERS)]:
+        show_bar(run.given, hot[run.spec], f"{run.seconds:.0f} s, {run.trace.fetched / run.seconds:.0f} pages/s")
     me, crawl = own_name(), shlex.quote(f"{out}/crawls/{RACERS[-1].replace(':', '-').replace('=', '')}")
-    print(f"\nThe report with all figures and curves, for a browser:\n  {out}/report.html")
-    print(f"What the crawl by {RACERS[-1]} would fetch next, and what it did:\n  {me} status {crawl}\n  {me} trace {crawl}")
-    print(f"A crawl of your own:\n  {me} crawl https://YOUR-SITE/ --out my-crawl --budget 1000")
+    print(f"\nAll figures and curves, for a browser: {out}/report.html")
+    print(f"What that crawl would fetch next, and a crawl of your own:\n  {me} status {crawl}")
+    print(f"  {me} crawl https://YOUR-SITE/ --out my-crawl --budget 1000")
 
 
 def show_bar(name: str, share: float, more: str = "") -> None:
@@ -116,9 +112,10 @@ def bar(share: float, room: int = MAX_BAR_LENGTH) -> str:
 
 @contextmanager
 def racing(budget: int) -> Iterator[Show | None]:
-    """A live view of the race on standard error, on a terminal; nothing in a pipe."""
+    """A live view of the race on standard error; in a pipe a line every ten seconds."""
     if not sys.stderr.isatty():
-        yield None
+        with _racing_lines(budget) as watch:
+            yield watch
         return
     from rich.console import Console
     from rich.table import Table
@@ -142,3 +139,19 @@ def racing(budget: int) -> Iterator[Show | None]:
             show(table)
 
         yield draw
+
+
+@contextmanager
+def _racing_lines(budget: int) -> Iterator[Show | None]:
+    from frontrank.system.waiting import every_s, lines
+
+    if not every_s():
+        yield None
+        return
+    now: list[str] = []
+
+    def note(lanes: list[Lane]) -> None:
+        now[:] = [f"{len(lane.found):,} of {budget:,} pages by {lane.spec}" for lane in lanes]
+
+    with lines(lambda: f"crawling for real: {', '.join(now) or 'starting a server'}"):
+        yield note

@@ -1,7 +1,7 @@
 """What a person sees: progress while waiting, tables at the end.
 
-Progress is drawn on standard error, on a terminal only. A table is fitted to the terminal: what does not fit goes into a
-further table below with the same names, and no figure is ever cut. In a pipe it is plain and whole, however wide.
+Progress is drawn on standard error: a bar on a terminal, lines in a pipe. A table is fitted to the terminal: what does not
+fit goes into a further table below with the same names, and no figure is ever cut. In a pipe it is plain and whole.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ F = Callable[..., Any]
 # Progress --------------------------------------------------------------------------------------------------------------------
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """A bar on standard error for as long as the block runs; nothing in a pipe."""
+    """A bar on standard error for as long as the block runs; in a pipe a line every ten seconds."""
     if not sys.stderr.isatty():
-        yield lambda text, done, total: None
+        with _progress_lines() as tell:
+            yield tell
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -53,6 +54,23 @@ def progress() -> Iterator[Progress]:
         task = bars.add_task("starting", total=None, state="")
         with watch_compiling(lambda begins: bars.update(task, state=COMPILING if begins else "")):
             yield lambda text, done, total: bars.update(task, description=text, completed=done, total=total or None)
+
+
+@contextmanager
+def _progress_lines() -> Iterator[Progress]:
+    from frontrank.kernels.compiling import watch_compiling
+    from frontrank.system.waiting import lines
+
+    state: dict[str, Any] = {"what": "starting", "done": "", "compiling": ""}
+
+    def tell(text: str, done: int, total: int) -> None:
+        state.update(what=text, done=f", {done:,} of {total:,}" if total else "")
+
+    def compiling(begins: bool) -> None:
+        state["compiling"] = COMPILING if begins else ""
+
+    with lines(lambda: "{what}{compiling}{done}".format(**state)), watch_compiling(compiling):
+        yield tell
 
 
 # In the form that was asked for -----------------------------------------------------------------------------------------------

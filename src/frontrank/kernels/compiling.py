@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 _watchers: list[Callable[[bool], None]] = []
 _listeners: list[Any] = []
+_spent_s = [0.0]
+
+
+def compiling_s() -> float:
+    """Seconds that this process has spent on compiling: which no rate counts."""
+    return _spent_s[0]
+
+
+def is_compiling() -> bool:
+    return bool(_listeners and _listeners[0].depth)
 
 
 @contextmanager
@@ -30,16 +41,19 @@ def listen() -> None:
 
     class Listener(event.Listener):
         depth = 0  # one compilation asks for others
+        began = 0.0
 
         def on_start(self, event: Any) -> None:
             self.depth += 1
             if self.depth == 1:
+                self.began = time.monotonic()
                 for watcher in _watchers:
                     watcher(True)
 
         def on_end(self, event: Any) -> None:
             self.depth -= 1
             if self.depth == 0:
+                _spent_s[0] += time.monotonic() - self.began
                 for watcher in _watchers:
                     watcher(False)
 

@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 
@@ -90,9 +89,8 @@ async def _all(lanes: list[Lane], web: Web, number: dict[str, int], best: Array,
 
 
 async def _one(lane: Lane, web: Web, number: dict[str, int], best: Array) -> Run:
-    begun = perf_counter()
     await run_job(lane.job)
-    lane.seconds = perf_counter() - begun
+    lane.seconds = lane.job.fetching_s
     lane.found = [number[event["url"]] for event in events(lane.folder) if event["kind"] == "fetched"]
     lane.hot = float(best[lane.found].sum() / best.sum())
     assert web.seeds is not None

@@ -1,4 +1,4 @@
-"""What a person sees while a crawl runs: a panel on the terminal, once a second. In a pipe, nothing.
+"""What a person sees while a crawl runs: a panel on the terminal, once a second; in a pipe, a line every ten.
 
 A first crawl compiles its kernels, some when it begins and some when its first page arrives: seconds, which are explained.
 """
@@ -6,6 +6,7 @@ A first crawl compiles its kernels, some when it begins and some when its first 
 from __future__ import annotations
 
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from frontrank.fetching.counting import time_left
 from frontrank.fetching.crawler.pace import LOOKS, Pace, spoken
 from frontrank.fetching.crawler.summary import ENDS
+from frontrank.kernels.compiling import is_compiling
+from frontrank.system.waiting import clock, every_s, lines
 
 if TYPE_CHECKING:
     from frontrank.fetching.crawler.job import Job
@@ -21,19 +24,24 @@ if TYPE_CHECKING:
 
 HOSTS, REASONS, NEXT, RATE_S = 6, 5, 3, 10
 ECHO = 4  # columns to the right of the panel: a terminal writes ^C there, and must not wrap, or a line of the panel stays
-COMPILING = "compiling, first time only: this takes some seconds"
+COMPILING = "compiling, first time only"
 LARGE = 200_000  # waiting pages; above, the next URLs are not looked up: sorting them takes too long for each second
 
 
 @contextmanager
 def watching(quiet: bool = False) -> Iterator[Watch | None]:
     """What to call once a second with the crawl's job; None if nobody looks."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or not (sys.stderr.isatty() or every_s()):
         yield None
+        return
+    pace = Pace()
+    if not sys.stderr.isatty():
+        progress = ["starting"]
+        with lines(lambda: progress[0] + (f"; {COMPILING}" if is_compiling() else "")):
+            yield lambda job: progress.__setitem__(0, summed_up(job, pace))
         return
     from rich.console import Console
 
-    pace = Pace()
     console = Console(stderr=True)
     with explained(console) as show:
         yield lambda job: show(panel(job, pace, console.width - ECHO))
@@ -49,18 +57,32 @@ def explained(console: Any) -> Iterator[Callable[[Any], None]]:
     from frontrank.kernels.compiling import watch_compiling
 
     drawn: list[Any] = []
-    with Live(console=console, auto_refresh=False, transient=True) as screen:
+    since: list[float] = []  # when a compilation began that has not ended
 
-        def show(picture: Any) -> None:
-            drawn[:] = [picture]
-            screen.update(picture, refresh=True)
+    def picture() -> Any:
+        waiting = [Text(f"{COMPILING}, {clock(time.monotonic() - since[0])}", style="dim")] if since else []
+        return Group(*drawn, *waiting)
+
+    with Live(console=console, get_renderable=picture, refresh_per_second=2, transient=True) as screen:
+
+        def show(what: Any) -> None:
+            drawn[:] = [what]
+            screen.refresh()
 
         def compiling(begins: bool) -> None:
-            if begins:
-                screen.update(Group(*drawn, Text(COMPILING, style="dim")), refresh=True)
+            since[:] = [time.monotonic()] if begins else []
+            screen.refresh()
 
         with watch_compiling(compiling):
             yield show
+
+
+def summed_up(job: Job, pace: Pace) -> str:
+    """How far a crawl is, in a line."""
+    inspect = job.crawl.inspect
+    pace.note(len(job.crawl.state.progress.order))
+    budget = f" of {job.options.budget:,}" if job.options.budget else ""
+    return f"{inspect.fetched_count:,}{budget} pages fetched, {inspect.waiting:,} waiting, {pace.over(RATE_S):,.1f} pages/s"
 
 
 def panel(job: Job, pace: Pace, width: int) -> Any:

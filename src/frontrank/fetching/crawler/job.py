@@ -20,6 +20,7 @@ from frontrank.fetching.crawler.seeds import Seeds
 from frontrank.fetching.crawler.traps import Traps
 from frontrank.fetching.end_reason import EndReason
 from frontrank.fetching.host_trouble import HostTrouble
+from frontrank.kernels.compiling import compiling_s
 from frontrank.simulation.plan import Stop
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Job:
         self.crawl, self.options, self.warc = crawl, options, warc
         self.counts: Counter[str] = Counter(crawl.notes.get("counts", {}))
         self.failures: Counter[str] = crawl.inspect.history.reasons()
-        self.begun = time.monotonic()
+        self.begun, self.compiled_before = time.monotonic(), compiling_s()
         self.trouble = HostTrouble(lambda: crawl.state.politeness, has_answered=self._has_answered)
         self.settled_before = self.settled
         self.worked_before = float(crawl.notes.get(WORKED, 0.0))
@@ -62,11 +63,16 @@ class Job:
 
     def begin(self) -> None:
         """The time of this run counts from here: what was loaded before is not the crawl's."""
-        self.begun = time.monotonic()
+        self.begun, self.compiled_before = time.monotonic(), compiling_s()
 
     @property
     def elapsed_s(self) -> float:
         return time.monotonic() - self.begun
+
+    @property
+    def fetching_s(self) -> float:
+        """The time of this run without that for compiling: what a pace is reckoned by."""
+        return max(0.0, self.elapsed_s - (compiling_s() - self.compiled_before))
 
     @property
     def settled(self) -> int:

@@ -29,7 +29,7 @@ REPORT = "report.html"  # in the directory of the crawl
 HOSTS_TOLD, FIRST_TOLD, TRAPS_TOLD = 30, 50, 3
 BEST_KEPT, BEST_TOLD = 100, 10
 WIDTH = 80
-PAGE_ONLY = ("seeds", "first", "seconds", "arrived")  # what only the page of HTML shows
+PAGE_ONLY = ("fetching_s", "seeds", "first", "seconds", "arrived")  # what only the page of HTML shows
 ENDS: dict[str, str] = {
     EndReason.INTERRUPTED: "stopped by request",
     EndReason.BUDGET: "the budget is spent",
@@ -79,6 +79,7 @@ class Summary:
     waiting: int
     run_pages: int
     run_s: float
+    fetching_s: float  # of it, without compiling
     budget: int = 0
     revisits: int = 0
     unchanged: int = 0  # revisits that found the page to be what it was, to the byte
@@ -103,7 +104,7 @@ class Summary:
 
     @property
     def pages_per_s(self) -> float:
-        return self.run_pages / self.run_s if self.run_s > 0 else 0.0
+        return self.run_pages / self.fetching_s if self.fetching_s > 0 else 0.0
 
     @property
     def end(self) -> str:
@@ -222,6 +223,7 @@ def summarise(job: Job) -> Summary:
         waiting=crawl.inspect.waiting,
         run_pages=job.settled - job.settled_before,
         run_s=job.elapsed_s,
+        fetching_s=job.fetching_s,
         budget=job.options.budget,
         revisits=crawl.inspect.revisits,
         unchanged=statuses[304],
