@@ -15,7 +15,7 @@ from time import perf_counter
 
 from benchmarks.show import Result
 from frontrank.crawl.crawl import Crawl
-from frontrank.lab.webserver import Options, run_in_process
+from frontrank.lab.webserver import ServerOptions, run_in_process
 from frontrank.lab.webserver.site import Site
 from frontrank.service.client import Client
 from frontrank.sources import load
@@ -23,6 +23,8 @@ from frontrank.web.web import Web
 
 SMALL = "synthetic:pages=1000,seed=3"
 PAGES = 500  # of a first crawl, live or served
+LARGER = "synthetic:pages=10000,seed=3"
+MORE_PAGES = 5_000
 FRONTRANK = (sys.executable, "-m", "frontrank")
 
 
@@ -48,21 +50,37 @@ def seconds(*args: str, repeats: int = 5) -> float:
 
 def first_commands() -> list[Result]:
     """CPU seconds of the first command that somebody types, each with an empty folder of compiled code."""
-    web = load(SMALL)
-    seeds = Site(web, Options()).seeds()
-    with tempfile.TemporaryDirectory() as name, run_in_process(SMALL) as proxy:
+    small, larger = first_crawls(SMALL, PAGES), first_crawls(LARGER, MORE_PAGES)
+    simulate = cpu_s("simulate", SMALL, "--ordering", "surf")
+    rows = [
+        ("crawl", small["crawl"], 8.0),
+        (f"crawl of {MORE_PAGES:,} pages", larger["crawl"], 8.0),
+        ("status", max(small["status"], larger["status"]), 1.5),
+        ("simulate", simulate, 8.0),
+        ("serve", small["serve"], 10.0),
+        (f"serve of {MORE_PAGES:,} pages", larger["serve"], 10.0),
+        ("trace or convert", max(larger["trace"], larger["convert"]), 1.5),
+        ("explain", small["explain"], 1.5),
+        (f"explain of {MORE_PAGES:,} pages", larger["explain"], 1.5),
+    ]
+    return [Result(f"CPU of the first {name}", cost, bound, "s", most=True) for name, cost, bound in rows]
+
+
+def first_crawls(spec: str, pages: int) -> dict[str, float]:
+    """CPU seconds of a crawl of so many pages, of what reads it, and of a service that hands out as many."""
+    web = load(spec)
+    seeds = Site(web, ServerOptions()).seeds()
+    with tempfile.TemporaryDirectory() as name, run_in_process(spec) as proxy:
         out = Path(name, "crawl")
-        options = f"--proxy {proxy} --scope any --no-robots --delay 0 --per-host 0 --in-flight 16 --budget {PAGES}"
-        cost = {
+        options = f"--proxy {proxy} --scope any --no-robots --delay 0 --per-host 0 --in-flight 16 --budget {pages}"
+        return {
             "crawl": cpu_s("crawl", *seeds, "--out", out, *options.split()),
             "status": cpu_s("status", out),
-            "simulate": cpu_s("simulate", SMALL, "--ordering", "surf"),
-            "serve": served_s(Path(name, "served"), web),
+            "trace": cpu_s("trace", out),
+            "explain": cpu_s("explain", out, waiting(out)),
+            "convert": cpu_s("convert", out, f"{out}.web"),
+            "serve": served_s(Path(name, "served"), web, pages),
         }
-        reading = [cpu_s("trace", out), cpu_s("explain", out, waiting(out)), cpu_s("convert", out, f"{out}.web")]
-    bounds = {"crawl": 8.0, "status": 1.5, "simulate": 8.0, "serve": 10.0}
-    results = [Result(f"CPU of the first {name}", cost[name], bound, "s", most=True) for name, bound in bounds.items()]
-    return [*results, Result("CPU of the first trace, explain or convert", max(reading), 1.5, "s", most=True)]
 
 
 def waiting(crawl: Path) -> str:
@@ -96,7 +114,7 @@ def cpu_s(*args: object) -> float:
         return ended(process)
 
 
-def served_s(folder: Path, web: Web) -> float:
+def served_s(folder: Path, web: Web, limit: int) -> float:
     """A service with a fetcher, which puts in the links of every page that it is given."""
     urls = list(web.urls or ())
     page_of = {url: page for page, url in enumerate(urls)}
@@ -105,7 +123,7 @@ def served_s(folder: Path, web: Web) -> float:
         with Client(json.loads(process.stdout.readline())["grpc"]) as client:
             client.put(urls[:10])
             fetched = 0
-            while fetched < PAGES and (pages := client.get(per_queue=10)):
+            while fetched < limit and (pages := client.get(per_queue=10)):
                 for page in pages:
                     client.put([urls[target] for target in web.targets_of(page_of[page.url])], parent=page.url)
                     client.known(page.url)

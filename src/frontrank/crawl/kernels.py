@@ -1,5 +1,6 @@
-"""The kernels of a live crawl: what each event does to an ordering's state and to the polite frontier.
+"""The kernels of a live crawl: what each event does to an ordering's state, and what to the polite frontier.
 
+They are two sets, with an ``Out`` between them: what the frontier does is compiled once for all orderings of one kind of queue.
 An ordering that names a cheaper queue (fifo, lifo) follows from discovery alone; the polite frontier serves it with keys
 that say so. The order is the same as in a simulation.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE
 from frontrank.frontiers.polite import Polite, settle
 from frontrank.kernels.jit import Array, lean
-from frontrank.orderings.policy import Out, State, on_fetch, on_revisit, on_seed, on_start, put
+from frontrank.orderings.policy import Out, State, on_fetch, on_seed, put
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.web.links import Links
 
@@ -25,17 +26,6 @@ def count_depths(mark: Array, fetched: Array, depth: Array, known: Array, settle
             known[at] += 1
             if mark[page] == GONE or fetched[page] != 0:  # one that comes back was fetched
                 settled[at] += 1
-
-
-@lean
-def plant(state: State, queue: Polite, depth: Array, pages: Array, weight: float, out: Out) -> None:
-    """Pages to start from, each of this weight."""
-    for i in range(pages.size):
-        depth[pages[i]] = 0
-        put(queue, pages[i], on_seed(state, pages[i], weight))
-    count = on_start(state, out)
-    for j in range(count):
-        put(queue, out.page[j], out.key[j])
 
 
 @lean
@@ -56,20 +46,58 @@ def meet_all(queue: Polite, depth: Array, page: int, targets: Array) -> None:
 
 
 @lean
-def arrive(state: State, queue: Polite, links: Links, depth: Array, page: int, out: Out) -> None:
-    """A page is settled, with the links that lie in its row."""
-    deepen(depth, page, links.target[links.start[page] : links.stop[page]])
-    settle(queue, page)
-    state.fetched[page] = 1
-    count = on_fetch(state, links, page, out)
+def plant(queue: Polite, depth: Array, pages: Array, keys: Array) -> None:
+    """Pages to start from, with these keys."""
+    for i in range(pages.size):
+        depth[pages[i]] = 0
+        put(queue, pages[i], keys[i])
+
+
+@lean
+def put_out(queue: Polite, out: Out, count: int) -> None:
+    """Pages have the keys that an ordering wrote."""
     for j in range(count):
         put(queue, out.page[j], out.key[j])
 
 
 @lean
-def arrive_again(state: State, queue: Polite, links: Links, depth: Array, page: int, out: Out) -> None:
+def arrive(queue: Polite, links: Links, depth: Array, page: int, out: Out, count: int) -> None:
+    """A page is settled, with the links that lie in its row, and pages have the keys that its ordering wrote for it."""
+    deepen(depth, page, links.target[links.start[page] : links.stop[page]])
+    settle(queue, page)
+    put_out(queue, out, count)
+
+
+@lean
+def arrive_again(queue: Polite, links: Links, depth: Array, page: int, out: Out, count: int) -> None:
     """A page that had arrived before has these links now."""
-    count = on_revisit(state, links, page, out)
-    for j in range(count):
-        put(queue, out.page[j], out.key[j])
+    put_out(queue, out, count)
     meet_all(queue, depth, page, links.target[links.start[page] : links.stop[page]])
+
+
+# What an ordering does, which reads and writes its own state alone ---------------------------------------------------
+@lean
+def key_seeds(state: State, pages: Array, weight: float, keys: Array) -> None:
+    """The keys of pages to start from, each of this weight."""
+    for i in range(pages.size):
+        keys[i] = on_seed(state, pages[i], weight)
+
+
+@lean
+def key_links(state: State, links: Links, page: int, out: Out) -> int:
+    """A page is settled: write what changes, and return how much."""
+    state.fetched[page] = 1
+    return on_fetch(state, links, page, out)
+
+
+@lean
+def key_all(state: State, links: Links, pages: Array, room: int, out: Out, ends: Array) -> int:
+    """The same for pages in this order, one behind the other in ``out``; how many it was, while each had ``room``."""
+    end = 0
+    for i in range(pages.size):
+        if end + room > out.page.size:
+            return i
+        state.fetched[pages[i]] = 1
+        end += on_fetch(state, links, pages[i], Out(out.page[end:], out.key[end:]))
+        ends[i] = end
+    return pages.size

@@ -13,13 +13,15 @@ from frontrank.kernels.jit import Array, lazy
 from frontrank.orderings.policy import Policy, never, out_for
 from frontrank.pages.scorers import Judged
 
+SPARE = 16_384  # more than a page needs: what many pages in a row write lies one behind the other
+
 
 class OrderingState:
     def __init__(self, policy: Policy, capacity: int, truth: Callable[[str], float] | None = None) -> None:
         self.policy, self.truth = policy, truth
         self.needs = policy.needs()
         self.columns = policy.allocate(capacity, 1)
-        self.out = out_for(0)
+        self.out, self.room = out_for(0), 0  # for what is written of one page
         self.pages, self.hosts = capacity, 1  # that there is room for
         self.has_scorers = bool(policy.scorers())
         self._reads_names = bool((self.needs | policy.optional_needs()) & {"hosts", "urls", "truth"})
@@ -44,8 +46,8 @@ class OrderingState:
     def reserve_out(self, links: int) -> None:
         """Room for what an ordering writes: twice the longest row of links, or twice all pages if it reaches for them."""
         room = 2 * max(links, self.pages if self.policy.touches != "links" else 0) + 2
-        if room > self.out.page.size:
-            self.out = out_for(room, self.out)
+        if room > self.room:
+            self.out, self.room = out_for(room + SPARE, self.out), room
 
     def see_pages(self, first: int, urls: Sequence[str], hosts: Array) -> None:
         if self._reads_names:
