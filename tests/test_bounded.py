@@ -203,7 +203,7 @@ def test_a_page_on_which_the_parser_crashes_keeps_its_links(workers: Workers) ->
 
 def test_a_refusal_to_be_followed_holds_for_a_page_over_its_deadline(workers: Workers) -> None:
     page = bounded.parse(workers, b"<META content='NOFOLLOW,noindex' NAME=Robots>" + LINKS + HOSTILE["unclosed div"](), HERE)
-    assert (bool(page.given_up), page.nofollow, page.noindex) == (True, True, True)
+    assert (bool(page.given_up), page.directives().nofollow, page.directives().noindex) == (True, True, True)
 
 
 def test_the_simple_pass_has_the_same_limit_of_links() -> None:
@@ -251,5 +251,5 @@ def test_on_well_formed_pages_the_simple_pass_finds_the_links_of_the_parser(body
     markup = f"<!doctype html><html><head><title>a <b> c</title>{head}</head><body>{body}</body></html>".encode()
     whole, skimmed = html.parse(markup, HERE), skim(markup, HERE)
     assert [url for url, _ in skimmed.links] == [url for url, _ in whole.links]
-    assert (skimmed.base, skimmed.nofollow, skimmed.noindex) == (whole.base, whole.nofollow, whole.noindex)
+    assert (skimmed.base, skimmed.statements, skimmed.canonical) == (whole.base, whole.statements, whole.canonical)
     assert skimmed.dropped == whole.dropped

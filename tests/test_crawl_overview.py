@@ -24,7 +24,9 @@ def crawl(tmp_path: Path) -> Crawl:
 
 def test_the_overview_is_the_status_without_what_only_the_log_knows(crawl: Crawl) -> None:
     whole = crawl.inspect.status()
-    assert crawl.inspect.overview() == {key: whole[key] for key in whole if key not in ("failed_by_reason", "unscored", "next")}
+    assert crawl.inspect.overview() == {
+        key: whole[key] for key in whole if key not in ("failed_by_reason", "withheld", "unscored", "next")
+    }
 
 
 def test_the_distribution_counts_each_waiting_page_once(crawl: Crawl) -> None:

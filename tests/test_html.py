@@ -87,7 +87,7 @@ def test_the_number_of_links_has_a_limit() -> None:
 )
 def test_a_page_may_ask_that_its_links_be_left_alone(content: str, nofollow: bool, noindex: bool) -> None:
     page = parse(f'<meta name="Robots" content="{content}"><a href=/a>a</a>'.encode(), HERE)
-    assert (page.nofollow, page.noindex, len(page.links)) == (nofollow, noindex, 1)
+    assert (page.directives().nofollow, page.directives().noindex, len(page.links)) == (nofollow, noindex, 1)
 
 
 def test_text_is_that_of_main_or_of_the_body_without_what_is_not_read() -> None:

@@ -55,6 +55,7 @@ class Option:
     choices: tuple[str, ...] = ()
     no: bool = True  # whether a switch can be turned off: --no-NAME
     changes: bool = True  # whether a crawl can be resumed with another value
+    secret: bool = False  # whether it is stored nowhere, and so must be given again with each run
     wrong: Callable[[str], str] = lambda text: ""  # what else is wrong with a text: "must be ..., got ..."
 
     @property
@@ -145,7 +146,7 @@ class Option:
 
 def option(default: Any, help: str, **more: Any) -> Any:
     """A field of a dataclass that is an option; ``more`` as in ``Option``."""
-    return dataclasses.field(default=default, metadata={"help": help, **more})
+    return dataclasses.field(default=default, repr=not more.get("secret"), metadata={"help": help, **more})
 
 
 def said_of(check: Callable[[str], object], given: str, *names: str) -> str:

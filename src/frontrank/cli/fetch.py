@@ -17,11 +17,13 @@ from frontrank.options import TIME
 from frontrank.system import stopping
 
 if TYPE_CHECKING:
+    from frontrank.fetching.fetcher import FetchOptions
     from frontrank.service.fetching import FetchCounts, FetchPlan
 
 USED = (  # of the options of frontrank crawl
     *("budget", "scope", "include", "exclude", "max_links", "max_size", "per_host", "in_flight", "robots", "contact"),
-    *("user_agent", "retries", "give_up_after", "timeout", "proxy", "fetchers", "revisit", "allow_private"),
+    *("user_agent", "retries", "give_up_after", "timeout", "proxy", "fetchers", "revisit", "allow_private", "purpose"),
+    *("accept_language", "cookie_file", "auth_file"),
 )
 HELP = {  # what is stored and counted with a crawl there is this process's own here
     "budget": "Stop this fetcher after N pages, those that fail included. 0: no limit.",
@@ -64,8 +66,7 @@ def command(
     frontrank fetch https://example.org/ --from localhost:7071 \\
         --contact you@example.org
     """
-    need("grpc", "selectolax", "publicsuffixlist", "brotli", "protego")
-    from frontrank.fetching.fetcher import FetchOptions
+    need("grpc", "selectolax", "publicsuffixlist", "lxml", "brotli", "protego")
     from frontrank.pages.urls import usable_seed
     from frontrank.service.fetching import FetchPlan
     from frontrank.service.security import read_token
@@ -73,7 +74,20 @@ def command(
 
     raise_file_limit()
     chosen = {name: options()[name].default for name in USED} | given_of(given)
-    fetch_options = FetchOptions(
+    same = {name: chosen[name] for name in FetchPlan.__dataclass_fields__.keys() & chosen.keys()}
+    token = read_token(token_file) if token_file else ""
+    plan = FetchPlan(
+        _options(chosen, seeds, bool(warc)), address, crawl, token, tls_ca, insecure, warc=warc, idle_s=idle, **same
+    )
+    counts = _run(plan, [usable_seed(url) for url in seeds])
+    click.echo(json.dumps(counts.json()) if as_json else _sentence(counts))
+
+
+def _options(chosen: dict[str, Any], seeds: tuple[str, ...], warc: bool) -> FetchOptions:
+    from frontrank.fetching.credentials import Credentials
+    from frontrank.fetching.fetcher import FetchOptions
+
+    return FetchOptions(
         agent_of(chosen["user_agent"], chosen["contact"]),
         chosen["timeout"],
         chosen["max_size"],
@@ -81,14 +95,12 @@ def command(
         chosen["proxy"],
         chosen["allow_private"],
         text=bool(chosen["revisit"]),
-        warc=bool(warc),
+        warc=warc,
         copies=bool(chosen["revisit"]),
+        purpose=chosen["purpose"],
+        language=chosen["accept_language"],
+        credentials=Credentials.read(seeds, cookie_file=chosen["cookie_file"], auth_file=chosen["auth_file"]),
     )
-    same = {name: chosen[name] for name in FetchPlan.__dataclass_fields__.keys() & chosen.keys()}
-    token = read_token(token_file) if token_file else ""
-    plan = FetchPlan(fetch_options, address, crawl, token, tls_ca, insecure, warc=warc, idle_s=idle, **same)
-    counts = _run(plan, [usable_seed(url) for url in seeds])
-    click.echo(json.dumps(counts.json()) if as_json else _sentence(counts))
 
 
 def _sentence(counts: FetchCounts) -> str:

@@ -50,6 +50,9 @@ def command(directory: str, queue: str | None, as_json: bool) -> None:
     if figures["failed_by_reason"]:
         print()
         show_table(["failed", "pages"], [[reason, f"{count:,}"] for reason, count in figures["failed_by_reason"].items()])
+    if figures["withheld"]:
+        print()
+        show_table(["not to be used", "pages"], [[reason, f"{count:,}"] for reason, count in figures["withheld"].items()])
     if figures["unscored"]:
         print()
         show_table(["no score", "pages"], [[reason, f"{count:,}"] for reason, count in figures["unscored"].items()])
@@ -67,7 +70,7 @@ def _room(figures: dict[str, Any], facts: int) -> int | None:
     height = terminal_height()
     if height is None:
         return None
-    tables = sum(len(figures[name]) + 2 for name in ("failed_by_reason", "unscored") if figures[name])
+    tables = sum(len(figures[name]) + 2 for name in ("failed_by_reason", "withheld", "unscored") if figures[name])
     return max(MIN_ROWS, height - AROUND - facts - tables)
 
 

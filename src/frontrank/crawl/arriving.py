@@ -29,6 +29,7 @@ class Content(NamedTuple):
     where: Where | None
     scores: Mapping[str, Judged]
     again_at: float | None
+    metadata: Mapping[str, Any]
 
     def checked(self) -> Content:
         if self.again_at is not None:
@@ -43,6 +44,7 @@ class Content(NamedTuple):
             validation.where(self.where),
             self.scores,
             None if self.again_at is None else float(self.again_at),
+            validation.metadata(self.metadata),
         )
 
 

@@ -193,6 +193,7 @@ class Crawl:
         scores: Mapping[str, Judged] | None = None,
         again_at: float | None = None,
         again_after: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
         any_state: bool = False,
     ) -> None:
         """A taken page has arrived, with these links (each a URL, or a URL and its anchor), this text and this impact.
@@ -200,7 +201,8 @@ class Crawl:
         ``links`` may be numbers of pages, too, with ``anchors`` beside them; None: those that ``discover`` had of the page.
         ``scores``: what ``self.scores`` said of it; if it was not asked, it is now. {}: there is nothing to judge.
         ``again_at``, or ``again_after`` so many seconds: when the page is to be fetched again; if it arrives then with status
-        304, it is as it was, and keeps its links. ``any_state``: it need not be leased.
+        304, it is as it was, and keeps its links. ``metadata``: what else is stored with the page (JSON); ``withheld`` says why
+        nothing may be made of its text, ``canonical`` which URL it calls its own. ``any_state``: it need not be leased.
         """
         if scores is None:
             url = self.url(page) if isinstance(page, int | np.integer) else validation.url(page, "a page")
@@ -210,7 +212,7 @@ class Crawl:
         with self.state.lock:  # not while a scorer judges
             number = leased_page(self.state, page)
             targets, words = (None, None) if links is None else targets_of(self.state, links, anchors)
-            content = Content(title, text, impact, status, where, scores, again_at).checked()
+            content = Content(title, text, impact, status, where, scores, again_at, metadata or {}).checked()
             at = self._recorder.tick(now)
             if not any_state:
                 self._recorder.check_leased(number)

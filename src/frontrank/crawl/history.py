@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frontrank.crawl.events import Blocked, Failed, Fetched, Retried, Scheduled
+from frontrank.crawl.events import UNCHANGED, Blocked, Failed, Fetched, Retried, Scheduled, parts_of_note
 from frontrank.kernels.jit import Array
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class History:
         """How many pages a scorer failed on, by scorer and reason."""
         found: Counter[str] = Counter()
         for (note,) in self.log.select(("note",), (Fetched.kind,)):
-            for scorer, judged in json.loads(note or "{}").items():
+            for scorer, judged in parts_of_note(note)[0].items():
                 if isinstance(judged, str):
                     found[f"{scorer} {judged}"] += 1
         return found
@@ -70,11 +69,24 @@ class History:
         scorer = self._state.policy.scorers()[0]
         judged: dict[int, tuple[float, int, str]] = {}  # of a page that came back, what is said of it now
         for page, title, note in self.log.select(("page", "title", "note"), (Fetched.kind,)):
-            score = json.loads(note or "{}").get(scorer)
-            if isinstance(score, float | int) and score > 0:
+            scores, metadata = parts_of_note(note)
+            score = scores.get(scorer)
+            if metadata.get("withheld"):
+                judged.pop(page, None)
+            elif isinstance(score, float | int) and score > 0:
                 judged[page] = (score, page, title or "")
         best = sorted(judged.values(), key=lambda one: -one[0])[:n]
         return [(score, self.log.url(page), title) for score, page, title in best]
+
+    def withheld(self) -> Counter[str]:
+        """How many fetched pages are not to be used, by what their owners ask: "noindex" and the like."""
+        found: dict[int, str] = {}
+        for page, status, note in self.log.select(("page", "status", "note"), (Fetched.kind,)):
+            if status != UNCHANGED and (reason := parts_of_note(note)[1].get("withheld")):
+                found[page] = str(reason)
+            elif status != UNCHANGED:
+                found.pop(page, None)
+        return Counter(found.values())
 
     def retries(self) -> int:
         return sum(1 for _ in self.log.select(("seq",), (Retried.kind,)))

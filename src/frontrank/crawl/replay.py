@@ -182,7 +182,7 @@ class LogReplay:
                 state.ordering.see_text(row.page, row.title or "", text)
         if "scores" in state.needs:
             for row in fetched:
-                state.ordering.see_scores(row.page, events.read_note(row))
+                state.ordering.see_scores(row.page, events.parts_of_note(row.note)[0])
         if state.demand.impacts.size:
             for row in fetched:
                 state.demand.see_impact(row.page, row.impact or None)

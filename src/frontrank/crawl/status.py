@@ -47,6 +47,7 @@ def of(state: CrawlState, now: float) -> dict[str, Any]:
     return {
         **overview(state, now),
         "failed_by_reason": dict(History(state).reasons().most_common()),
+        "withheld": dict(History(state).withheld().most_common()),
         "unscored": dict(History(state).unscored().most_common()) if "scores" in state.needs else {},
         "next": upcoming(state, NEXT),
     }

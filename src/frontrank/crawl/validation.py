@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import time
@@ -118,6 +119,16 @@ def share(value: Any, what: str) -> float:
     if isinstance(value, int | float) and 0 <= value <= 1:
         return float(value)
     raise InputError(f"{what} must be a share from 0 to 1, got {value!r}")
+
+
+def metadata(values: Any) -> Mapping[str, Any]:
+    """What is stored with a page as JSON."""
+    with suppress(TypeError, ValueError, RecursionError):
+        if isinstance(values, Mapping) and all(isinstance(name, str) for name in values):
+            if values:
+                json.dumps(dict(values), allow_nan=False)
+            return values
+    raise InputError(f"the metadata of a page must be a mapping from names to what JSON can hold, got {values!r}")
 
 
 def payloads(values: Any) -> Mapping[int, bytes]:

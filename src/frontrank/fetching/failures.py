@@ -2,7 +2,7 @@
 
 NotFetched(reason, retry, detail, cause)
 ├── Refused      it was never asked for: a private address, an unusable URL
-├── Forbidden    robots.txt does not allow it
+├── Forbidden    robots.txt does not allow it, or not for this purpose
 └── Unreachable  the host's robots.txt was answered with an error, so nothing of it may be fetched for now
 
 What a failure means for the host is decided by ``host_trouble``, from its cause.
@@ -16,6 +16,7 @@ from enum import Enum
 
 PRIVATE = "private address"
 REFUSED, NO_NAME, NO_TLS, NETWORK = "connection refused", "host not found", "TLS failure", "network error"
+CONTENT_SIGNAL = "content signal: "  # before what robots.txt says no to
 PROXY = "proxy: "  # before any of these, where it is the proxy that cannot be reached
 NEVER_SENT = tuple(f"{prefix}{reason}" for prefix in ("", PROXY) for reason in (REFUSED, NO_NAME, NO_TLS, NETWORK))
 
@@ -48,8 +49,8 @@ class Refused(NotFetched):
 
 
 class Forbidden(NotFetched):
-    def __init__(self, detail: str = "") -> None:
-        super().__init__("robots.txt", False, detail)
+    def __init__(self, detail: str = "", reason: str = "robots.txt") -> None:
+        super().__init__(reason, False, detail)
 
 
 class Unreachable(NotFetched):

@@ -10,21 +10,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import can_ada
 
 from frontrank.fetching import robots_file
 from frontrank.fetching.copies import Copy, header_of, words_of
+from frontrank.fetching.credentials import Credentials
 from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.http.client import Client
 from frontrank.fetching.http.message import Response
 from frontrank.fetching.limits import decoded
 from frontrank.fetching.parsing import Parsing
 from frontrank.fetching.private import Lookup, Names, getaddrinfo
-from frontrank.pages import html, urls
+from frontrank.fetching.robots_file import product_of
+from frontrank.pages import bounded, feeds, html, urls
+from frontrank.pages.directives import NOINDEX, NOTHING, SEARCH, Directives
+from frontrank.pages.page_headers import PageHeaders
 from frontrank.pages.warc_records import date_of, digest, new_id, records
+from frontrank.system.workers import Closed, TooLong
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Where
@@ -49,6 +54,10 @@ class FetchOptions:
     text: bool = True  # also extract the words of a page, not only its links
     warc: bool = False
     copies: bool = False  # also extract what is needed to visit a page again
+    purpose: str = SEARCH  # what the pages are for: which wishes of their owners are obeyed
+    language: str = "en"  # Accept-Language
+    credentials: Credentials = field(default_factory=Credentials, repr=False)
+    archive_credentials: bool = False
 
     @classmethod
     def of(cls, options: Options, text: bool) -> FetchOptions:
@@ -62,6 +71,10 @@ class FetchOptions:
             text or bool(options.revisit),
             options.warc,
             bool(options.revisit),
+            options.purpose,
+            options.accept_language,
+            options.credentials,
+            options.archive_credentials,
         )
 
 
@@ -78,18 +91,40 @@ class FetchResult:
     found: html.Page | None = None  # the content of an HTML page; its links are clean
     copy: Copy | None = None  # what is needed to visit the page again
     unchanged: bool = False  # the page is the same as before, to the byte: it was not parsed
+    directives: Directives = NOTHING  # what its owner asks for
+    withheld: str = ""  # why it is not to be used, if its owner asks for that
 
     @property
     def redirects(self) -> bool:
         return self.status in REDIRECTS and bool(self.location)
+
+    @property
+    def may_keep(self) -> bool:
+        """Whether what came may be kept and looked at; a page that may not be indexed may."""
+        return self.withheld in ("", NOINDEX)
+
+    def metadata(self, url: str) -> dict[str, str]:
+        """What is stored with the page."""
+        canonical = self.found.canonical if self.found is not None else ""
+        metadata = {"withheld": self.withheld, "canonical": canonical if canonical != url else ""}
+        return {name: value for name, value in metadata.items() if value}
 
 
 class Fetcher:
     def __init__(self, options: FetchOptions, lookup: Lookup = getaddrinfo) -> None:
         self.options = options
         self.names = Names(options.allow_private, lookup)
-        self.client = Client(options.agent, names=self.names, proxy=options.proxy, timeout_s=options.timeout_s)
+        self.client = Client(
+            options.agent,
+            names=self.names,
+            proxy=options.proxy,
+            timeout_s=options.timeout_s,
+            language=options.language,
+            credentials=options.credentials,
+            archive_credentials=options.archive_credentials,
+        )
         self.parsing = Parsing()
+        self._token = product_of(options.agent)
 
     async def fetch(
         self, url: str, info: bytes = b"", before: Copy | None = None, sent: Callable[[], None] | None = None
@@ -110,20 +145,40 @@ class Fetcher:
         payload = digest(response.body).decode() if self.options.copies else ""
         if before is not None:
             result.unchanged = response.status == 304 or (response.status == 200 and payload == before.payload)
-        kept = self._keep(url, response, result, info, before) if self.options.warc else ("", "")
+        now = time.time()
+        if not result.unchanged:
+            await self._look(url, response, result)
+        kept = ("", "")
+        if self.options.warc and result.may_keep:
+            kept = self._keep(url, response, result, info, before=before, now=now)
         if result.unchanged and before is not None:
             result.copy = before.seen_again(response)
             return result
-        if has_links(response):
-            result.found = await self._read(url, response)
         if self.options.copies:
             words = words_of(result.found, result.location.encode() or response.body)
             result.copy = Copy(header_of(response, b"etag"), header_of(response, b"last-modified"), words, payload, *kept)
         return result
 
-    def _keep(self, url: str, response: Response, result: FetchResult, info: bytes, before: Copy | None) -> tuple[str, str]:
+    async def _look(self, url: str, response: Response, result: FetchResult) -> None:
+        """Read the page, if it is one, and what its owner asks for, there and in the headers."""
+        if has_links(response):
+            result.found = await self._read(url, response)
+        elif 200 <= response.status < 300 and feeds.is_feed(type_of(response), response.body):
+            result.found = await self._read_feed(url, response)
+        if not 200 <= response.status < 300:
+            return
+        headers = PageHeaders.of(response.headers)
+        if headers.links:
+            result.found = headers.add_links(url, result.found)
+        if result.found is not None or headers.statements:
+            result.directives = (result.found or html.Page()).directives(self._token, headers.statements)
+            result.withheld = result.directives.withheld(self.options.purpose)
+
+    def _keep(
+        self, url: str, response: Response, result: FetchResult, info: bytes, *, before: Copy | None, now: float
+    ) -> tuple[str, str]:
         """Make the records of a page; returns the id and date by which a later one can refer to its payload."""
-        now, record = time.time(), new_id()
+        record = new_id()
         result.records = records(
             url,
             response.status,
@@ -144,7 +199,16 @@ class Fetcher:
         found = self.parsing.at_once(*given)
         if found is None:
             found = await self.parsing.page(urls.host_of(url), *given)
-        return replace(found, links=[(cleaned(target), anchor) for target, anchor in found.links])
+        return clean_links(found)
+
+    async def _read_feed(self, url: str, response: Response) -> html.Page:
+        try:
+            read = self.parsing.call(urls.host_of(url), feeds.read_feed, response.body, url, self.options.max_links)
+            return clean_links(await read)
+        except Closed:
+            raise
+        except Exception as error:  # whatever it is: a feed must not end the crawl
+            return html.Page(base=url, given_up=bounded.TOO_LONG if isinstance(error, TooLong) else bounded.FAILED)
 
     async def robots_txt(self, url: str, sent: Callable[[], None] | None = None) -> Response:
         """As much of a robots.txt as is read."""
@@ -178,15 +242,23 @@ def cleaned(url: str) -> str:
     return urls.clean(url) if "?" in url or ";" in url else url
 
 
+def clean_links(page: html.Page) -> html.Page:
+    return replace(page, links=[(cleaned(target), anchor) for target, anchor in page.links])
+
+
 def has_links(response: Response) -> bool:
     """Whether this is a page to be parsed."""
     is_page = 200 <= response.status < 400 and not (response.status in REDIRECTS and response.header(b"location"))
     return is_page and is_html(response) and not html.looks_binary(response.body)
 
 
+def type_of(response: Response) -> str:
+    return (response.header(b"content-type") or b"").decode("latin-1").partition(";")[0].strip().lower()
+
+
 def is_html(response: Response) -> bool:
     """By its type, or by its looks where the server does not know."""
-    kind = (response.header(b"content-type") or b"").decode("latin-1").partition(";")[0].strip().lower()
+    kind = type_of(response)
     if kind in HTML_TYPES:
         return True
     start = response.body[:1024].lstrip().lower()

@@ -45,7 +45,7 @@ class Requests:
         self.own = Fetcher(options)
         self.fetchers: PageFetcher = Fetchers(options, fetchers) if fetchers > 1 else self.own
         self.pacer, self.warc = pacer, warc
-        self.robots = Robots(options.agent, self._robots_txt, limits) if limits is not None else None
+        self.robots = Robots(options.agent, self._robots_txt, limits, options.purpose) if limits is not None else None
 
     async def page(self, url: str, before: Copy | None, max_wait_s: float) -> FetchResult:
         """Raises NotYet if the host of the page rests for longer than ``max_wait_s``."""

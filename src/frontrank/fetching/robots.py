@@ -11,7 +11,7 @@ pages of other hosts are served meanwhile. The memory of all files together is b
 forgotten, and asked for again.
 
 Crawl-delay is not in the RFC but common: it becomes a limit of the host, up to 60 s (`limit_host`). Sitemap lines:
-`Robots.sitemaps(origin)`.
+`Robots.sitemaps(origin)`. A Content-Signal line that says no to the purpose of the crawl forbids all pages of its origin.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from urllib.parse import urljoin
 
 import can_ada
 
-from frontrank.fetching.failures import Cause, Forbidden, NotFetched, Refused, Unreachable
+from frontrank.fetching.failures import CONTENT_SIGNAL, Cause, Forbidden, NotFetched, Refused, Unreachable
 from frontrank.fetching.http.message import Response
 from frontrank.fetching.robots_file import RobotsFile, product_of, read_robots
 from frontrank.frontiers.politeness import Politeness
+from frontrank.pages.directives import SEARCH, TRAIN
 from frontrank.pages.urls import host_of
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ ORIGINS_KEPT = 10_000
 BYTES_KEPT = 128 * 2**20  # of memory, as `RobotsFile.size` guesses it
 LONG = 16 * 1024  # a longer file is read in a thread: 500 KiB of short rules take tenths of a second
 MAX_DELAY_S = 60.0
+SIGNALS = {SEARCH: "search", TRAIN: "ai-train"}  # by purpose, what a Content-Signal line calls it
 REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -102,8 +104,9 @@ class RulesCache:
 class Robots:
     """What the hosts of one crawl allow."""
 
-    def __init__(self, agent: str, get: Get, frontier: TakesHostLimits | None = None) -> None:
+    def __init__(self, agent: str, get: Get, frontier: TakesHostLimits | None = None, purpose: str = SEARCH) -> None:
         self.agent, self.get, self.frontier = product_of(agent), get, frontier
+        self.signal = SIGNALS.get(purpose, "")
         self._kept = RulesCache()
         self._asked: dict[str, asyncio.Future[None]] = {}
 
@@ -184,6 +187,9 @@ class Robots:
             file = await asyncio.to_thread(read_robots, response.body, self.agent)
         else:
             file = read_robots(response.body, self.agent)
+        if not file.signals.get(self.signal, True):
+            error = Forbidden(f"robots.txt of {origin} says so", f"{CONTENT_SIGNAL}{self.signal}=no")
+            return OriginRules(self._kept.clock() + KEPT_S, file, error, file.size)
         if file.delay_s:
             self._slow_down(origin, file.delay_s)
         return OriginRules(self._kept.clock() + KEPT_S, file, size=file.size)

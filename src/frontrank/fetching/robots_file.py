@@ -10,7 +10,8 @@ Beyond ``SLOW`` (characters of the file times those of the URL) a check belongs 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from frontrank.errors import need
@@ -27,6 +28,8 @@ OTHERS = "0"  # the name that all other crawlers share: no product token has a d
 _NEW_LINE = re.compile(r"\r\n|\r|\n")
 _USER_AGENT = re.compile(r"\s*user[- ]?agent(?:\s*:([^#]*)|\s([^#:]*)$)", re.IGNORECASE)
 _SITEMAP = re.compile(r"\s*(?:sitemaps?|site-map)[:\s]", re.IGNORECASE)
+_SIGNAL = re.compile(r"\s*content-signal\s*:([^#]*)", re.IGNORECASE)
+_USE = re.compile(r"(?:^|[,\s])(search|ai-input|ai-train)\s*=\s*(yes|no)(?=[,\s]|$)", re.IGNORECASE)
 _RULE = re.compile(r"\s*(?:dis)?allow\s*:", re.IGNORECASE)
 
 
@@ -38,6 +41,7 @@ class RobotsFile:
     agent: str
     length: int  # characters that Protego read
     size: int  # bytes of memory, roughly
+    signals: Mapping[str, bool] = field(default_factory=dict)  # what its Content-Signal lines allow: search, ai-input, ai-train
 
     @property
     def delay_s(self) -> float | None:
@@ -71,7 +75,37 @@ def read_robots(body: bytes, agent: str) -> RobotsFile:
         lines.pop()  # a path cut short would forbid or allow more than was meant
     kept = groups_for(agent, lines)
     text = "\n".join(kept)
-    return RobotsFile(Protego.parse(text), agent, len(text), 1000 + 350 * len(kept) + 6 * len(text))
+    signals = signals_for(agent, lines) if b"content-signal" in body.lower() else {}
+    return RobotsFile(Protego.parse(text), agent, len(text), 1000 + 350 * len(kept) + 6 * len(text), signals)
+
+
+def signals_for(agent: str, lines: Iterable[str]) -> dict[str, bool]:
+    """What the Content-Signal lines of the group for this crawler say, else those for all (contentsignals.org).
+
+    A line before the first group is for all. Of two answers for one use, no counts.
+
+    >>> lines = ["User-agent: *", "Content-Signal: search=yes, ai-train=no", "User-agent: us", "Content-Signal: search=no"]
+    >>> signals_for("us", lines), signals_for("others", lines)
+    ({'search': False}, {'search': True, 'ai-train': False})
+    """
+    found: dict[str, dict[str, bool]] = {"*": {}}
+    tokens: set[str] = {"*"}
+    in_names = False
+    for line in lines:
+        if named := _USER_AGENT.match(line):
+            name = (named[1] or named[2] or "").strip()
+            token = name if name == "*" else product_of(name[:MAX_AGENT_LENGTH])
+            tokens = {*tokens, token} if in_names else {token}
+            in_names = True
+            if token == agent:
+                found.setdefault(agent, {})
+        elif line.strip():
+            in_names = False
+            if signal := _SIGNAL.match(line):
+                for use, answer in _USE.findall(signal[1][:MAX_AGENT_LENGTH]):
+                    for group in tokens & found.keys():
+                        found[group][use.lower()] = found[group].get(use.lower(), True) and answer.lower() == "yes"
+    return found.get(agent, found["*"])
 
 
 def groups_for(agent: str, lines: list[str]) -> list[str]:

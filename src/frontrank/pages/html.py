@@ -1,9 +1,9 @@
 """What a crawler reads from an HTML page: title, text, and links with their anchors. It raises on no input.
 
-    links    <a href> and <area href> in their order, absolute and canonical (without fragment), each target once: at its
-             first place, with all its anchors joined by a blank. <base href> is honoured. URLs are as the WHATWG's URL
-             Standard has them, and so as browsers ask for them: | [ ] are not escaped, an empty segment of a path stays
-             (href="http//x" has one). Scrapy's extractor differs there.
+    links    <a href> and <area href> in their order, then frames, <meta http-equiv=refresh>, rel=canonical and feeds; absolute
+             and canonical (without fragment), each target once: at its first place, with all its anchors joined by a blank.
+             <base href> is honoured. URLs are as the WHATWG's URL Standard has them, and so as browsers ask for them: | [ ]
+             are not escaped, an empty segment of a path stays (href="http//x" has one). Scrapy's extractor differs there.
     anchor   the text of the link; of a link without text, the alt texts of its images
     text     of <main> if there is one, else of <body> without <nav>; never of script, style, template or noscript
     blanks   every tag and every run of white space is one blank; none at the ends
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -29,6 +29,8 @@ from typing import TYPE_CHECKING
 import can_ada
 
 from frontrank.errors import need
+from frontrank.pages.directives import MAX_STATEMENTS, NOTHING, Directives, Statement, of_meta
+from frontrank.pages.relations import CANONICAL, refresh_target, relation_of
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -50,7 +52,6 @@ SUPERSETS = {  # labels that browsers read as a larger set than Python's codec o
 }
 KNOWN_CODECS = re.compile(r"utf-8|utf-16|iso8859|cp125|cp932|cp949|cp874|cp866|koi8|gb18030|big5|euc_|iso2022_|mac-|hz")
 ONE_BYTE = re.compile(r"iso8859|cp125|cp874|cp866|koi8|mac-")
-NOFOLLOW, NOINDEX = ("nofollow", "none"), ("noindex", "none")  # what <meta name=robots> may ask for
 UNSEEN = ("script", "style", "template", "noscript", "iframe", "noembed", "noframes")
 OTHER_SCHEME = re.compile(r"[\s\0]*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
@@ -63,10 +64,14 @@ class Page:
     text: str = ""
     links: list[tuple[str, str]] = field(default_factory=list)  # canonical URL, anchor
     base: str = ""  # what relative links were resolved against
-    nofollow: bool = False  # <meta name=robots> asks that no link be followed
-    noindex: bool = False
+    statements: tuple[Statement, ...] = ()  # what its <meta> elements ask of crawlers
+    canonical: str = ""  # the URL that it calls its own, if it calls one so
     dropped: dict[str, int] = field(default_factory=dict)  # links left out, by reason
     given_up: str = ""  # why the page was not parsed to its end: its links are then those of skim.py, and it has no text
+
+    def directives(self, agent: str = "", in_headers: Sequence[Statement] = ()) -> Directives:
+        """What it asks of a crawler, its headers included."""
+        return Directives.of((*in_headers, *self.statements), agent) if in_headers or self.statements else NOTHING
 
 
 def parse(body: bytes, url: str, encoding: str | None = None, most_links: int = MAX_LINKS, text: bool = True) -> Page:
@@ -86,16 +91,21 @@ def read(markup: str, url: str, most_links: int = MAX_LINKS, text: bool = True) 
 
     tree = LexborHTMLParser(markup)
     base = _base(tree, url)
-    links, dropped = _links(tree, base, most_links, len(markup))
-    asked = _robots(tree)
+    anchors, dropped = _links(tree, base, most_links, len(markup))
+    statements, refreshes = _metas(tree)
+    further = Further(anchors, dropped, parsed(base), most_links)
+    _frames(tree, further)
+    for href in refreshes:
+        further.add(href)
+    _relations(tree, further)
     title = tree.css_first("title")
     return Page(
         title="" if title is None else _words(title),
         text=_text(tree) if text else "",
-        links=links,
+        links=[(target, " ".join(words)) for target, words in anchors.items()],
         base=base,
-        nofollow=not asked.isdisjoint(NOFOLLOW),
-        noindex=not asked.isdisjoint(NOINDEX),
+        statements=statements,
+        canonical=further.canonical,
         dropped=dropped,
     )
 
@@ -175,7 +185,7 @@ def parsed(url: str) -> can_ada.URL | None:
         return None
 
 
-def _links(tree: LexborHTMLParser, base: str, max_links: int, max_words: int) -> tuple[list[tuple[str, str]], dict[str, int]]:
+def _links(tree: LexborHTMLParser, base: str, max_links: int, max_words: int) -> tuple[dict[str, list[str]], dict[str, int]]:
     start = parsed(base)
     anchors: dict[str, list[str]] = {}
     resolved: dict[str, str] = {}
@@ -205,7 +215,46 @@ def _links(tree: LexborHTMLParser, base: str, max_links: int, max_words: int) ->
             if words:
                 words_of_url.extend(words)
                 room -= sum(map(len, words)) + len(words)
-    return [(url, " ".join(words)) for url, words in anchors.items()], dropped
+    return anchors, dropped
+
+
+class Further:
+    """Links that are no <a>, behind those that are. The first rel=canonical counts."""
+
+    def __init__(
+        self, anchors: dict[str, list[str]], dropped: dict[str, int], base: can_ada.URL | None, max_links: int
+    ) -> None:
+        self.anchors, self.dropped, self.base, self.max_links = anchors, dropped, base, max_links
+        self.canonical = ""
+
+    def add(self, href: str, relation: str = "", anchor: str = "") -> None:
+        url = target_of(self.base, href)
+        why = ""
+        if not url.startswith("http"):
+            why = url
+        elif url not in self.anchors and len(self.anchors) >= self.max_links:
+            why = TOO_MANY
+        if why:
+            self.dropped[why] = self.dropped.get(why, 0) + 1
+        else:
+            self.anchors.setdefault(url, []).extend(anchor.split())
+        if relation == CANONICAL and url.startswith("http"):
+            self.canonical = self.canonical or url
+
+
+def _frames(tree: LexborHTMLParser, further: Further) -> None:
+    for node in (*tree.tags("iframe"), *(tree.tags("frame") if tree.body is None else ())):  # a frameset has no body
+        if source := node.attributes.get("src"):
+            further.add(source)
+
+
+def _relations(tree: LexborHTMLParser, further: Further) -> None:
+    """The <link> elements of the head; those of the body are not the page's own, they may be in what its readers wrote."""
+    for node in tree.head.iter() if tree.head is not None else ():
+        if node.tag == "link":
+            attributes = node.attributes
+            if (relation := relation_of(attributes)) and (href := attributes.get("href")):
+                further.add(href, relation, attributes.get("title") or "")
 
 
 def target_of(base: can_ada.URL | None, href: str) -> str:
@@ -246,16 +295,13 @@ def _blanks(text: str) -> str:
     return " ".join(text.split())
 
 
-def _robots(tree: LexborHTMLParser) -> set[str]:
-    """What <meta name=robots> asks for."""
-    asked: set[str] = set()
+def _metas(tree: LexborHTMLParser) -> tuple[tuple[Statement, ...], list[str]]:
+    """What <meta> elements ask of crawlers, and where they send browsers."""
+    statements: list[Statement] = []
+    refreshes: list[str] = []
     for node in tree.tags("meta"):
-        asked |= robots_of(node.attributes)
-    return asked
-
-
-def robots_of(meta: Mapping[str, str | None]) -> set[str]:
-    """What one <meta> asks of robots."""
-    if (meta.get("name") or "").strip().lower() != "robots":
-        return set()
-    return set((meta.get("content") or "").lower().replace(",", " ").split())
+        attributes = node.attributes
+        statements += of_meta(attributes)
+        if target := refresh_target(attributes):
+            refreshes.append(target)
+    return tuple(statements[:MAX_STATEMENTS]), refreshes

@@ -1,8 +1,9 @@
 """The links of a page without its tree: one pass by a regular expression, for pages on which the parser takes too long.
 
 The same links as ``html.parse`` finds on well-formed markup, without anchors and text: comments and content that is not markup
-(script, style, textarea and the like) are skipped, <base>, character references and <meta name=robots> are honoured. On broken
-markup the two may differ, as a pass that builds no tree cannot know what is open.
+(script, style, textarea and the like) are skipped, <base>, character references and <meta> are honoured. Only their order
+may differ: links that are no <a> come where they occur. On broken markup the two may differ, as a pass that builds no tree
+cannot know what is open.
 
 Its time is linear in the length of any page: nothing is tried twice, and what is never closed (a comment, a script) reaches to
 the end, where the search ends too. A quote without its partner is looked for once, since the next quote would be that partner.
@@ -16,6 +17,8 @@ import re
 from html import unescape
 
 from frontrank.pages import html
+from frontrank.pages.directives import MAX_STATEMENTS, Statement, of_meta
+from frontrank.pages.relations import CANONICAL, refresh_target, relation_of
 
 MAX_TAGS = 200_000  # that are looked at: they take about half a second
 MAX_TAG_LENGTH = 2**16  # characters; attributes behind them are not read
@@ -23,10 +26,10 @@ MAX_VALUE_LENGTH = 4_096  # raw; a longer URL is not followed, and Python refuse
 RAW = "script|style|iframe|noembed|noframes|xmp|textarea|title"
 
 _COMMENT = r"!--(?:-?>|[\s\S]*?(?:--!?>|\Z))"
-_RAW = rf"(?P<raw>{RAW})(?=[\s/>])[^>]*+>?[\s\S]*?(?:</(?P=raw)(?=[\s/>])[^>]*+>?|\Z)"
+_RAW = rf"(?P<raw>{RAW})(?=[\s/>])(?P<opening>[^>]*+)>?[\s\S]*?(?:</(?P=raw)(?=[\s/>])[^>]*+>?|\Z)"
 _PLAIN = r"plaintext(?=[\s/>])[\s\S]*+"
 _INSIDE = r"""(?:[^<>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+|["'])*+"""
-_TAG = rf"(?P<name>a|area|base|meta)(?=[\s/])(?P<inside>{_INSIDE})"
+_TAG = rf"(?P<name>a|area|base|frame|link|meta)(?=[\s/])(?P<inside>{_INSIDE})"
 _QUOTED = rf"""[a-z](?=[^<>"']*+["']){_INSIDE}"""  # any other tag, for the sake of a < in its attributes
 TAG = re.compile(rf"<(?=[!a-z])(?:{_TAG}|{_COMMENT}|{_RAW}|{_PLAIN}|{_QUOTED})", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"""([^\s/>=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]++)))?""")
@@ -38,44 +41,68 @@ def skim(body: bytes, url: str, encoding: str | None = None, most_links: int = h
     >>> skim(b"<li><a href=/a>a</a><!-- <a href=/b> --><A title='>' HREF='c?d&amp;e'>", "http://example.org/x/").links
     [('http://example.org/a', ''), ('http://example.org/x/c?d&e', '')]
     """
-    base, based = url, False
-    start = html.parsed(url)
-    found: dict[str, str] = {}
-    dropped: dict[str, int] = {}
-    asked: set[str] = set()
+    skimming = Skimming(url, most_links)
     number = 0
     for tag in TAG.finditer(html.decode(body, encoding)):
-        if tag["name"] is None:
+        name, inside = tag["name"], tag["inside"]
+        if name is None and (tag["raw"] or "").lower() == "iframe":
+            name, inside = "iframe", tag["opening"]
+        if name is None:
             continue
         number += 1
-        if number > MAX_TAGS or len(found) > most_links:
+        if number > MAX_TAGS or len(skimming.found) > most_links:
             break
-        attributes = attributes_of(tag["inside"][:MAX_TAG_LENGTH])
-        name = tag["name"].lower()
+        skimming.tag(name.lower(), attributes_of(inside[:MAX_TAG_LENGTH]))
+    return skimming.page()
+
+
+class Skimming:
+    """What was found on a page so far."""
+
+    def __init__(self, url: str, max_links: int) -> None:
+        self.url, self.max_links = url, max_links
+        self.base, self.based = url, False
+        self.start = html.parsed(url)
+        self.found: dict[str, str] = {}
+        self.dropped: dict[str, int] = {}
+        self.statements: list[Statement] = []
+        self.canonical = ""
+
+    def tag(self, name: str, attributes: dict[str, str]) -> None:
         if name == "meta":
-            asked |= html.robots_of(attributes)
+            self.statements += of_meta(attributes)
+            if target := refresh_target(attributes):
+                self._link(target)
+        elif name in ("frame", "iframe"):
+            if attributes.get("src"):
+                self._link(attributes["src"])
         elif "href" not in attributes:
-            continue
+            return
         elif name == "base":
-            if not based:
-                base, based = html.resolve(url, attributes["href"]) or url, True
-                start = html.parsed(base)
+            if not self.based:
+                self.base, self.based = html.resolve(self.url, attributes["href"]) or self.url, True
+                self.start = html.parsed(self.base)
+        elif name != "link":
+            self._link(attributes["href"])
+        elif relation := relation_of(attributes):
+            target = self._link(attributes["href"])
+            if relation == CANONICAL and target.startswith("http"):
+                self.canonical = self.canonical or target
+
+    def _link(self, href: str) -> str:
+        target = html.target_of(self.start, href)
+        if target.startswith("http"):
+            self.found[target] = ""
         else:
-            target = html.target_of(start, attributes["href"])
-            if target.startswith("http"):
-                found[target] = ""
-            else:
-                dropped[target] = dropped.get(target, 0) + 1
-    if len(found) > most_links:
-        found.popitem()
-        dropped[html.TOO_MANY] = 1  # or more: those behind it were not counted
-    return html.Page(
-        links=list(found.items()),
-        base=base,
-        nofollow=not asked.isdisjoint(html.NOFOLLOW),
-        noindex=not asked.isdisjoint(html.NOINDEX),
-        dropped=dropped,
-    )
+            self.dropped[target] = self.dropped.get(target, 0) + 1
+        return target
+
+    def page(self) -> html.Page:
+        if len(self.found) > self.max_links:
+            self.found.popitem()
+            self.dropped[html.TOO_MANY] = 1  # or more: those behind it were not counted
+        links, statements = list(self.found.items()), tuple(self.statements[:MAX_STATEMENTS])
+        return html.Page(links=links, base=self.base, statements=statements, canonical=self.canonical, dropped=self.dropped)
 
 
 def attributes_of(inside: str) -> dict[str, str]:

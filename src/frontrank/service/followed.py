@@ -37,7 +37,9 @@ class Followed:
             is_usable = target and len(target) <= MAX_URL_LENGTH and hops <= MAX_HOPS
             return self._in_scope(task.url, [(target, "")] if is_usable else []), {HOPS: [str(hops)]}
         found = result.found
-        return self._in_scope(task.url, found.links if found is not None and not found.nofollow else []), None
+        if found is None or result.directives.nofollow:
+            return [], None
+        return self._in_scope(task.url, found.links), None
 
     def _in_scope(self, url: str, links: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         scope = self._scope_of(host_of(url))

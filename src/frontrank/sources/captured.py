@@ -7,6 +7,8 @@
 Pages are what was captured with a status of 200 to 299, and redirects, which are pages with one link. Of a URL that was
 captured twice the first counts. What is not HTML is a page only if a page links to it; robots.txt and error pages are not.
 A page on which the HTML parser takes too long (pages/bounded.py) has the links that are found without it, and no text.
+Links are those that a live crawl follows: none of a page whose owner asks for that (nofollow in <meta> or X-Robots-Tag, to
+all crawlers or to frontrank), and rel=canonical of a Link header, too.
 The world is closed unless ``uncaptured`` is asked for: links to pages that were not captured are dropped.
 
 Seeds: the first page captured, and every page that no other links to.
@@ -20,12 +22,16 @@ import json
 import os
 from array import array
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from frontrank.errors import SourceError
-from frontrank.pages import bounded, html
+from frontrank.pages import bounded, feeds, html
+from frontrank.pages.directives import OWN_NAME
+from frontrank.pages.page_headers import NONE as NO_HEADERS
+from frontrank.pages.page_headers import PageHeaders
 from frontrank.pages.warc_reader import NAMES, Record, decoded, find, is_warc, records
 from frontrank.system.lazy import pa
 from frontrank.system.workers import Workers
@@ -105,6 +111,8 @@ def _page_url(uri: str) -> str | None:
 def _from_http(url: str, block: bytes, workers: Workers) -> Capture | None:
     top, _, body = block.partition(b"\r\n\r\n")
     first, *lines = top.decode("utf-8", "replace").split("\r\n")
+    fields = [line.partition(b":") for line in top.split(b"\r\n")[1:]]
+    headers = PageHeaders.of([(name.strip(), value.strip()) for name, _, value in fields])
     head = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     status = _number(first.split(" ")[1] if first.count(" ") else "")
     if status in REDIRECTS and head.get("location"):
@@ -113,15 +121,29 @@ def _from_http(url: str, block: bytes, workers: Workers) -> Capture | None:
         return None
     content_type = head.get("content-type", "")
     if content_type and "html" not in content_type.lower():
-        return Capture(url)
-    return _from_html(url, decoded(body, head), content_type, workers)
+        return _from_feed(url, decoded(body, head), content_type, workers, headers)
+    return _from_html(url, decoded(body, head), content_type, workers, headers)
 
 
-def _from_html(url: str, body: bytes, content_type: str, workers: Workers) -> Capture:
+def _from_feed(url: str, body: bytes, content_type: str, workers: Workers, headers: PageHeaders) -> Capture:
+    """A feed; what is no feed has the links of its headers."""
+    page = html.Page()
+    if feeds.is_feed(content_type.partition(";")[0].strip().lower(), body):
+        with suppress(Exception):  # as in a live crawl: what takes too long has no links
+            page = workers.call(feeds.read_feed, body, url)
+    page = headers.add_links(url, page)
+    links = [] if page.directives(OWN_NAME, headers.statements).nofollow else page.links
+    return Capture(url, bool(page.links), page.title, "", links)
+
+
+def _from_html(url: str, body: bytes, content_type: str, workers: Workers, headers: PageHeaders = NO_HEADERS) -> Capture:
     if html.looks_binary(body):
         return Capture(url)
     page = bounded.parse(workers, body, url, content_type.lower().partition("charset=")[2].partition(";")[0])
-    return Capture(url, True, page.title, page.text, page.links)
+    if headers.links:
+        page = headers.add_links(url, page)
+    links = [] if page.directives(OWN_NAME, headers.statements).nofollow else page.links
+    return Capture(url, True, page.title, page.text, links)
 
 
 def _redirect(url: str, location: str) -> Capture:

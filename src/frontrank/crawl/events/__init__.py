@@ -38,6 +38,7 @@ from frontrank.crawl.events.pages import (
     Seeded,
     Taken,
     TakenTogether,
+    parts_of_note,
 )
 from frontrank.crawl.events.ranking import ImpactReported, RankingBegun, RankingEnded, RankingHeld, Rescored, WorkloadChanged
 from frontrank.crawl.events.waiting import Deferred, Expired, Forgotten, Retried, Scheduled
@@ -85,6 +86,7 @@ __all__ = [
     "count_of",
     "kind_of",
     "pages_of",
+    "parts_of_note",
     "read_events",
     "read_note",
     "storable",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from frontrank.crawl.events.event import Plain, Where, anchors_of, count_of, pages_of, read_note, storable, stored
+from frontrank.crawl.events.event import Plain, Where, anchors_of, count_of, pages_of, storable, stored
 from frontrank.crawl.log import Row
 from frontrank.kernels.jit import Array
 from frontrank.pages.scorers import Judged
@@ -17,6 +17,7 @@ from frontrank.pages.scorers import Judged
 if TYPE_CHECKING:
     from frontrank.crawl.state import CrawlState
 
+METADATA = ""  # what a page says of itself, in the note of its row: no scorer has this name
 UNCHANGED = 304  # the status of a page that came back as it was: its links are those it had
 
 
@@ -150,17 +151,19 @@ class Fetched:
     where: Where | None = None
     scores: Mapping[str, Judged] = field(default_factory=dict)  # by scorer: what it says of the page, or why it says nothing
     again_at: float | None = None  # when the page is to be fetched again
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # what else is to be known of the page: "withheld", "canonical"
 
     @classmethod
     def of(cls, row: Row) -> Fetched:
-        links = pages_of(row)
-        values = (row.title or "", None, row.impact or 0.0, row.status or 200, None, read_note(row), row.until)
+        links, (scores, metadata) = pages_of(row), parts_of_note(row.note)
+        values = (row.title or "", None, row.impact or 0.0, row.status or 200, None, scores, row.until, metadata)
         return cls(row.time, row.page, links, anchors_of(row), *values)
 
     def rows(self) -> list[Row]:
         anchors = storable("\n".join(self.anchors)) if any(self.anchors) else None
         values = (self.links.tobytes(), anchors, storable(self.title) or None, self.impact or None)
-        note = json.dumps(self.scores) if self.scores else None
+        parts = {**self.scores, METADATA: dict(self.metadata)} if self.metadata else self.scores
+        note = json.dumps(parts) if parts else None
         row = Row(0, self.kind, self.page, self.time, self.status, *values, until=self.again_at, note=note)
         return [stored(row, self.where)]
 
@@ -180,9 +183,21 @@ class Fetched:
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
-        scores = {"scores": read_note(row)} if row.note else {}
+        scores, metadata = parts_of_note(row.note)
+        shown = {name: values for name, values in (("scores", scores), ("metadata", metadata)) if values}
         again = {} if row.until is None else {"again_at": row.until}
-        return {"status": row.status, "links": count_of(row), **scores, **again}
+        return {"status": row.status, "links": count_of(row), **shown, **again}
+
+
+def parts_of_note(note: str | None) -> tuple[dict[str, Judged], dict[str, Any]]:
+    """What the note of a fetched page holds: what scorers say of it, and its metadata.
+
+    >>> parts_of_note('{"topic": 0.5, "": {"withheld": "noindex"}}'), parts_of_note(None)
+    (({'topic': 0.5}, {'withheld': 'noindex'}), ({}, {}))
+    """
+    scores = json.loads(note) if note else {}
+    metadata = scores.pop(METADATA, {})
+    return scores, metadata if isinstance(metadata, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)

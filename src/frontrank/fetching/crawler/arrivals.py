@@ -94,7 +94,7 @@ class Arrivals:
     # A page that arrived ------------------------------------------------------------------------------------------------------
     def _fetched(self, task: Task, result: FetchResult, links: Iterable[Link], scores: Scores) -> None:
         crawl, found = self.crawl, result.found
-        title, text = (found.title, found.text) if found is not None else ("", "")
+        title, text = (found.title, found.text) if found is not None and not result.withheld else ("", "")
         impact = self.impact(task.url) if self.impact else 0.0
         first_new = crawl.inspect.known
         self.hops.pop(task.handle, None)
@@ -103,9 +103,14 @@ class Arrivals:
             if self.revisiting is not None:
                 status, again_at = self.revisiting.fetched(task, result)
             crawl.fetched(
-                task.handle, links, title, text, impact, status=status, where=result.where, scores=scores, again_at=again_at
+                *(task.handle, links, title, text, impact),
+                status=status,
+                where=result.where,
+                scores=scores,
+                again_at=again_at,
+                metadata=result.metadata(task.url),
             )
-        self.job.traps.fetched(task.handle, task.url, title, links, first_new)
+        self.job.traps.fetched(task.handle, task.url, found.title if found is not None else "", links, first_new)
 
     def _redirected(self, task: Task, result: FetchResult) -> None:
         hops = self.hops.get(task.handle, 0) + 1
@@ -146,7 +151,7 @@ class Arrivals:
             return []
         for reason, times in found.dropped.items():
             self.job.count(reason, times)
-        if found.nofollow:
+        if result.directives.nofollow:
             self.job.count("nofollow", len(found.links))
             return []
         return self._followed(task.handle, found.links)

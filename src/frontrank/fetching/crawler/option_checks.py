@@ -46,6 +46,11 @@ def wrong_agent(given: str) -> str:
     return "" if fine else f"must be a name in plain ASCII, such as {AGENT}, got {given!r}"
 
 
+def wrong_language(given: str) -> str:
+    fine = re.fullmatch(r"[A-Za-z0-9*,;=. -]{1,500}", given)
+    return "" if fine else f"must be tags of languages, such as de, en;q=0.5, got {given!r}"
+
+
 def wrong_proxy(given: str) -> str:
     fine = not given or re.fullmatch(r"https?://[^/\s]+/?", given)
     return "" if fine else f"must be http://HOST:PORT, got {given!r}"

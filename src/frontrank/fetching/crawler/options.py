@@ -7,7 +7,7 @@ tables of docs/crawl.md and what --resume may change are made from it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from frontrank.errors import FrontrankError, InputError
@@ -15,8 +15,10 @@ from frontrank.fetching.crawler import option_checks
 from frontrank.options import SIZE, TIME, Option, options_of
 from frontrank.options import option as any_option
 from frontrank.orderings import DEFAULT_ORDERING
+from frontrank.pages.directives import PURPOSES, SEARCH
 
 if TYPE_CHECKING:
+    from frontrank.fetching.credentials import Credentials
     from frontrank.frontiers.politeness import Politeness
 
 START, STOP, REACH = "Where to start and in which order", "When to stop", "How far to go"
@@ -130,6 +132,13 @@ class Options:
         metavar="NAME",
         wrong=option_checks.wrong_agent,
     )
+    purpose: str = option(
+        SEARCH,
+        POLITE,
+        "What the pages are for: sites may allow search and forbid training (docs/what-sites-ask.md).",
+        metavar="search|train|archive",
+        choices=PURPOSES,
+    )
     retries: int = option(
         2,
         SENDER,
@@ -152,6 +161,30 @@ class Options:
         metavar="URL",
         wrong=option_checks.wrong_proxy,
     )
+    accept_language: str = option(
+        "en",
+        SENDER,
+        "The languages that are asked for, as in de, en;q=0.5.",
+        metavar="TAGS",
+        wrong=option_checks.wrong_language,
+    )
+    header: tuple[str, ...] = option(
+        (),
+        SENDER,
+        "A header for the hosts of the seeds; repeatable. Not stored.",
+        metavar="NAME:VALUE",
+        secret=True,
+    )
+    cookie_file: str = option(
+        "", SENDER, "Cookies in Netscape's format, each for its own domain and path. Not stored.", metavar="FILE", secret=True
+    )
+    auth_file: str = option(
+        "",
+        SENDER,
+        "User names and passwords by host, in netrc's format (basic authentication). Not stored.",
+        metavar="FILE",
+        secret=True,
+    )
     fetchers: int = option(
         1,
         SENDER,
@@ -162,6 +195,9 @@ class Options:
     )
     allow_private: bool = option(False, SENDER, "Also fetch from loopback, private and link-local addresses.")
     warc: bool = option(True, KEPT, "Keep the pages as WARC files.", changes=False)
+    archive_credentials: bool = option(
+        False, KEPT, "Keep what --header, --cookie-file and --auth-file send in the requests of the WARC files, too.", no=False
+    )
     queries: str = option(
         "",
         START,
@@ -188,7 +224,11 @@ class Options:
         True, START, "Fetch every seed before pages that links lead to; --no-seeds-first leaves seeds to the ordering."
     )
 
+    needs_again: tuple[str, ...] = ()  # flags of what the crawl was started with and is stored nowhere
+    credentials: Credentials = field(init=False, repr=False, compare=False)  # what the secret options say
+
     def __post_init__(self) -> None:
+        from frontrank.fetching.credentials import Credentials
         from frontrank.pages.urls import usable_seed
 
         for one in options().values():
@@ -199,6 +239,9 @@ class Options:
         if not self.seeds:
             raise InputError("no seeds given; name at least one URL to start from")
         object.__setattr__(self, "seeds", tuple(dict.fromkeys(usable_seed(url) for url in self.seeds)))
+        object.__setattr__(self, "header", tuple(filter(None, self.header)))
+        credentials = Credentials.read(self.seeds, self.header, self.cookie_file, self.auth_file)
+        object.__setattr__(self, "credentials", credentials)
         if self.goal.strip() and self.policy == options()["policy"].default:
             object.__setattr__(self, "policy", option_checks.goal_policy(self.goal))
         check_stop(self.policy, self.until)
@@ -239,17 +282,25 @@ class Options:
         return self.scope, self.include, self.exclude, self.max_depth
 
     def json(self) -> dict[str, Any]:
-        return asdict(self)
+        """What is stored with a crawl: nothing that is secret, only that it was given."""
+        stored = {name: getattr(self, name) for name, one in options().items() if not one.secret}
+        return {**stored, "needs_again": [one.flag for one in secret_options() if getattr(self, one.field)]}
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Options:
         """The options that were stored with a crawl; those this version does not know are ignored."""
         known: dict[str, Any] = {name: stored[name] for name in options().keys() & stored.keys()}
-        return cls(**known)
+        return cls(**known, needs_again=tuple(stored.get("needs_again", ())))
 
     def with_changes(self, changes: Mapping[str, Any]) -> Options:
         """The same crawl, resumed with these options."""
-        changed = dict(changes)
+        changed = {"needs_again": (), **changes}
+        missing = [one.flag for one in secret_options() if one.flag in self.needs_again and one.field not in changes]
+        if missing:
+            raise InputError(
+                f"this crawl was started with {' and '.join(missing)}, which is not stored with it; give it again, "
+                f"or continue without it: {missing[0]} ''"
+            )
         if "policy" in changed and "until" not in changed and not stops(changed["policy"], self.until):
             changed["until"] = None  # a rule of the ordering that is left
         new = replace(self, **changed)
@@ -267,6 +318,10 @@ class Options:
 def options() -> dict[str, Option]:
     """Every option by the name of its field."""
     return options_of(Options)
+
+
+def secret_options() -> list[Option]:
+    return [one for one in options().values() if one.secret]
 
 
 def fixed_options(mark: str = "") -> str:

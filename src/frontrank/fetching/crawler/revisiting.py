@@ -54,6 +54,8 @@ class Revisiting:
         """
         now = self.crawl.inspect.clock()
         copy = visited(self.policy, result.copy or Copy(), task.before, result.unchanged, now)
+        if result.directives.max_age_s > copy.wait_s:
+            copy = replace(copy, wait_s=result.directives.max_age_s)
         self.crawl.attach({task.handle: copy.pack()})
         return 304 if result.unchanged else result.status, now + copy.wait_s
 

@@ -110,7 +110,7 @@ class CrawlSource:
 
     async def _scores(self, url: str, result: FetchResult) -> Scores:
         found = result.found
-        if found is None:
+        if found is None or not result.may_keep:
             return {}
         scores = self.crawl.scorers.judge_at_once(url, found.title, found.text)
         if scores is None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from frontrank.fetching.crawler.traps import limited_hosts
 from frontrank.fetching.end_reason import EndReason
+from frontrank.fetching.failures import CONTENT_SIGNAL
 from frontrank.fetching.url_families import UrlFamily
 from frontrank.kernels.jit import Array
 from frontrank.orderings.trust import trust_of
@@ -87,6 +88,7 @@ class Summary:
     failures: dict[str, int] = field(default_factory=dict)
     retries: int = 0
     not_followed: dict[str, int] = field(default_factory=dict)
+    withheld: dict[str, int] = field(default_factory=dict)  # fetched pages that are not to be used, by what their owners ask
     gauges: dict[str, float] = field(default_factory=dict)
     unscored: dict[str, int] = field(default_factory=dict)  # pages that a scorer failed on, by scorer and reason
     remarks: list[str] = field(default_factory=list)  # what of the goal or of a trust file has come to nothing
@@ -141,7 +143,7 @@ class Summary:
         advice = f"try them again with {_called(program, self.resume)}, or start from other URLs with a new directory"
         if set(reasons) == {"private address"}:
             advice = f"to fetch from private addresses: {_called(program, self.resume)} --allow-private"
-        elif "robots.txt" in reasons:
+        elif "robots.txt" in reasons or any(reason.startswith(CONTENT_SIGNAL) for reason in reasons):
             advice = "robots.txt of the site does not allow them; start from other URLs, with a new directory"
         return f"no page was fetched, every seed failed: {_listed(reasons)}; {advice}"
 
@@ -182,6 +184,8 @@ class Summary:
         lines += [f"{name}: {value:.4g}" for name, value in self.gauges.items()]
         if self.failures:
             lines.append("failed: " + _listed(self.failures))
+        if self.withheld:
+            lines.append("fetched, but not to be used: " + _listed(self.withheld))
         if self.given_up:
             if self.ended != EndReason.GIVEN_UP:
                 lines.append(waits_on(self.given_up))
@@ -231,6 +235,7 @@ def summarise(job: Job) -> Summary:
         failures=dict(job.failures.most_common()),
         retries=history.retries(),
         not_followed=dict(job.counts.most_common()),
+        withheld=dict(history.withheld().most_common()),
         gauges=crawl.inspect.gauges(),
         unscored=dict(history.unscored().most_common()),
         hosts=_hosts(job),

@@ -5,7 +5,8 @@
 Connections are kept and used again, but for one that the server has closed meanwhile. A request that was written is never
 repeated here, whatever became of its connection: when a page is asked for again is for the frontier to say. Names and
 addresses are checked by ``names.Names``: exactly the addresses checked are connected to. Certificates are not verified, as by
-crawlers in general: many sites that are worth reading have bad ones, and nothing secret is sent. A proxy gets http requests in
+crawlers in general: many sites that are worth reading have bad ones, and nothing secret is sent. A request that does send
+something secret (``credentials``) has a connection of its own, whose certificate is verified. A proxy gets http requests in
 absolute form, and tunnels (CONNECT) for https; names are then looked up by the proxy.
 """
 
@@ -25,6 +26,7 @@ from urllib.parse import unquote, urlsplit
 
 import can_ada
 
+from frontrank.fetching.credentials import CredentialHeaders, Credentials
 from frontrank.fetching.failures import PROXY, Cause, NotFetched, Refused, bad, lost, of_network, of_proxy
 from frontrank.fetching.http.connection import Connection
 from frontrank.fetching.http.message import Headers, Incoming, Response, first
@@ -39,6 +41,7 @@ MAX_PROVEN = 10_000
 STAGGER_S = 0.25  # between attempts at several addresses of one name
 OP_LEGACY_SERVER_CONNECT = 0x4
 TYPES = b"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+NOBODY = Credentials()
 PORTS = {"http:": 80, "https:": 443}
 _TIMEOUT = re.compile(rb"timeout=\s*([0-9]{1,9})", re.IGNORECASE)
 
@@ -49,6 +52,7 @@ class Place(NamedTuple):
     host: str
     port: int
     tls: bool
+    verified: bool = False  # whether its certificate is looked at
 
 
 class Proxy:
@@ -56,7 +60,7 @@ class Proxy:
 
     >>> proxy = Proxy("http://me:secret@127.0.0.1:3128")
     >>> proxy.place, proxy.headers
-    (Place(host='127.0.0.1', port=3128, tls=False), [(b'Proxy-Authorization', b'Basic bWU6c2VjcmV0')])
+    (Place(host='127.0.0.1', port=3128, tls=False, verified=False), [(b'Proxy-Authorization', b'Basic bWU6c2VjcmV0')])
     """
 
     def __init__(self, url: str) -> None:
@@ -70,7 +74,17 @@ class Proxy:
 
 
 class Client:
-    def __init__(self, agent: str, *, names: Names, proxy: str = "", timeout_s: float = 30.0) -> None:
+    def __init__(
+        self,
+        agent: str,
+        *,
+        names: Names,
+        proxy: str = "",
+        timeout_s: float = 30.0,
+        language: str = "en",
+        credentials: Credentials = NOBODY,
+        archive_credentials: bool = False,
+    ) -> None:
         self.names, self.timeout_s = names, timeout_s
         self.proxy = Proxy(proxy) if proxy else None
         if self.proxy is not None:
@@ -78,13 +92,15 @@ class Client:
         self.headers: Headers = [
             (b"User-Agent", agent.encode("latin-1", "replace")),
             (b"Accept", TYPES),
-            (b"Accept-Language", b"en"),
+            (b"Accept-Language", language.encode("latin-1", "replace")),
             (b"Accept-Encoding", ", ".join(DECODERS).encode()),
         ]
         self._idle: OrderedDict[Connection, tuple[Place, asyncio.TimerHandle]] = OrderedDict()
         self._by_place: dict[Place, list[Connection]] = {}
         self._proven: set[Place] = set()  # they have answered twice on one connection
-        self._tls: ssl.SSLContext | None = None
+        self._tls: dict[bool, ssl.SSLContext] = {}  # by whether certificates are verified
+        self._credentials = CredentialHeaders(credentials) if credentials else None
+        self._archive_credentials = archive_credentials
 
     async def get(
         self,
@@ -99,17 +115,21 @@ class Client:
 
         ``sent`` is called once the request is written.
         """
-        parsed, place = self.names.usable(url)
+        parsed, (host, port, tls) = self.names.usable(url)
+        secret = self._credentials.of(parsed) if self._credentials is not None else []
+        place = Place(host, port, tls, tls and bool(secret))
         asked = [(b"Host", parsed.host.encode()), *self.headers, *(extra_headers or ())]
         try:
             async with asyncio.timeout(self.timeout_s):
                 coming = Incoming(max_bytes, truncate)
-                connection = await self._ask(parsed, Place(*place), asked, coming, sent)
+                connection = await self._ask(parsed, place, [*asked, *secret], coming, sent)
         except NotFetched:
             raise
         except (OSError, ssl.SSLError) as error:  # a timeout is an OSError
             raise of_network(error) from error
         address = None if self.proxy is not None else connection.address
+        if self._archive_credentials:
+            asked += secret
         return Response(url, coming.status, coming.headers, coming.body, coming.protocol, address, asked)
 
     async def _ask(
@@ -197,7 +217,7 @@ class Client:
 
     async def _at(self, place: Place, address: Sockaddr) -> Connection:
         loop = asyncio.get_running_loop()
-        tls = self._context() if place.tls else None
+        tls = self._context(place.verified) if place.tls else None
         name = place.host if place.tls else None
         _, connection = await loop.create_connection(Connection, str(address[0]), place.port, ssl=tls, server_hostname=name)
         return connection
@@ -215,7 +235,9 @@ class Client:
             assert to_proxy.transport is not None
             connection = Connection()
             loop = asyncio.get_running_loop()
-            through = await loop.start_tls(to_proxy.transport, connection, self._context(), server_hostname=place.host)
+            through = await loop.start_tls(
+                to_proxy.transport, connection, self._context(place.verified), server_hostname=place.host
+            )
             if through is None:
                 raise lost()
             connection.connection_made(through)
@@ -224,13 +246,17 @@ class Client:
             raise
         return connection
 
-    def _context(self) -> ssl.SSLContext:
-        if self._tls is None:
-            self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            self._tls.check_hostname = False
-            self._tls.verify_mode = ssl.CERT_NONE
-            self._tls.options |= OP_LEGACY_SERVER_CONNECT
-        return self._tls
+    def _context(self, verified: bool) -> ssl.SSLContext:
+        context = self._tls.get(verified)
+        if context is None:
+            context = self._tls[verified] = (
+                ssl.create_default_context() if verified else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            )
+            if not verified:
+                context.check_hostname = False
+                context.verify_mode = ssl.CERT_NONE
+                context.options |= OP_LEGACY_SERVER_CONNECT
+        return context
 
 
 def idle_s(headers: Headers) -> float:

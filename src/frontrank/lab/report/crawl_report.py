@@ -22,6 +22,7 @@ def write_crawl_report(summary: Summary, path: str | os.PathLike[str]) -> None:
         sections.append(Section("What the ordering measures", table=HtmlTable(["gauge", "value"], rows)))
     reasons: list[list[Value]] = [["fetched", f"status {status}", count] for status, count in summary.statuses.items()]
     reasons += [["failed", reason, count] for reason, count in summary.failures.items()]
+    reasons += [["fetched, but not to be used", reason, count] for reason, count in summary.withheld.items()]
     reasons += [["waiting", f"{host.name} was given up: {host.reason}", host.pages] for host in summary.given_up[:HOSTS_TOLD]]
     reasons += [["link not followed", reason, count] for reason, count in summary.not_followed.items()]
     sections.append(Section("What was fetched, and what was not", table=HtmlTable(["", "why", "count"], reasons)))
