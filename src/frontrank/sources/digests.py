@@ -39,11 +39,40 @@ def _own_digest(manifest: dict[str, Any]) -> str:
     return f"{zlib.crc32(content.encode()):08x}"
 
 
-def check_digest(path: str, manifest: dict[str, Any]) -> None:
-    """Raise SourceError if a manifest is not what was written; one without digests is of an earlier version."""
+def read_manifest(
+    path: str, formats: tuple[str, ...], version: int, counts: Iterable[str], optional: Iterable[str] = ()
+) -> dict[str, Any]:
+    """A manifest of one of these formats, up to this version. Its ``counts`` are whole numbers, ``optional`` ones may be null.
+
+    SourceError if it is anything else, or not what was written; one without digests is of an earlier version.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            manifest = json.load(file)
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except ValueError:
+        raise SourceError(f"{path}: not JSON; expected what frontrank wrote there") from None
+    if not isinstance(manifest, dict) or manifest.get("format") not in formats:
+        raise SourceError(f'{path}: not a {formats[0].replace("-", " ")}; expected "format": "{formats[0]}"')
+    stored: Any = manifest.get("version")
+    if not _is_count(stored):
+        raise SourceError(f"{path}: version is {stored!r}, expected {version}")
+    if stored > version:
+        raise SourceError(f"{path}: version {stored}, but this frontrank reads up to {version}; update frontrank")
     digests = manifest.setdefault("digests", {})
     if ("digest" in manifest or digests) and manifest.get("digest") != _own_digest(manifest):
         raise SourceError(f"{path}: damaged, its digest does not match what it says; {AGAIN}")
+    for key in optional:
+        manifest.setdefault(key, None)
+    for key in (*counts, *(key for key in optional if manifest[key] is not None)):
+        if not _is_count(manifest.get(key)):
+            raise SourceError(f"{path}: {key} is {manifest.get(key)!r}, expected a whole number")
+    return manifest
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def check_file(path: str, digests: dict[str, Any]) -> None:

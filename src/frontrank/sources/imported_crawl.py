@@ -16,7 +16,7 @@ renamed.
 
 from __future__ import annotations
 
-import json
+import errno
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +26,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
-from frontrank.sources.digests import check_digest, write_digested
+from frontrank.sources.digests import read_manifest, write_digested
 from frontrank.sources.live_crawl import is_crawled, load_crawled
 from frontrank.sources.search_team.searchers import ResultTable
 from frontrank.sources.search_team.searchlog import Observed
@@ -198,19 +198,18 @@ def load_crawl(path: str | os.PathLike[str]) -> CrawlTables:
         amounts = getattr(web, name)
         if amounts is not None and not bool(np.all(np.isfinite(amounts) & (amounts >= 0))):
             raise SourceError(f"{where}/{name}.npy: a number is negative or not finite; import the crawl again")
-    queries = frequency = results = None
+    queries = frequency = None
     if manifest["queries"] is not None:
         columns = _columns(where, "queries", manifest, {"query": "string", "frequency": "float64"})
-        queries, frequency = tuple(columns["query"].to_pylist()), _numbers(columns["frequency"])
-    if manifest["results"] is not None:
-        kinds = {"query": "int32", "page": "int32", "rank": "int32", "score": "float64"}
-        columns = _columns(where, "results", manifest, kinds)
-        results = ResultTable(**{name: _numbers(column) for name, column in columns.items()})
-        check_range(results.query, len(queries or ()), f"{where}/results.parquet", "query")
-        check_range(results.page, web.pages, f"{where}/results.parquet", "page")
-        if bool(np.any(np.diff(results.query) < 0)):
-            raise SourceError(f"{where}/results.parquet: not sorted by query; import the crawl again")
-    asked_on = _asked_on(where, manifest, len(queries or ()))
+        queries, frequency = tuple(columns["query"].to_pylist()), _array(columns["frequency"])
+    asked = {"query": len(queries or ())}
+    kinds = {"query": "int32", "page": "int32", "rank": "int32", "score": "float64"}
+    found = _numbers(where, "results", manifest, kinds, {**asked, "page": web.pages})
+    results = None if found is None else ResultTable(**found)
+    if results is not None and bool(np.any(np.diff(results.query) < 0)):
+        raise SourceError(f"{where}/results.parquet: not sorted by query; import the crawl again")
+    found = _numbers(where, "asked_on", manifest, {"query": "int32", "time": "float64", "frequency": "float64"}, asked)
+    asked_on = None if found is None else AskedOn(**found)
     if queries is not None and frequency is not None:
         web = replace(web, queries=Workload(queries, frequency, asked_on))
     seen_on = _seen_on(where, manifest, web.pages)
@@ -218,29 +217,16 @@ def load_crawl(path: str | os.PathLike[str]) -> CrawlTables:
     return CrawlTables(web, fetched, queries, frequency, results, asked_on)
 
 
-def _asked_on(where: str, manifest: dict[str, Any], queries: int) -> AskedOn | None:
-    if manifest.get("asked_on") is None:
-        return None
-    kinds = {"query": "int32", "time": "float64", "frequency": "float64"}
-    columns = _columns(where, "asked_on", manifest, kinds)
-    found = AskedOn(**{name: _numbers(column) for name, column in columns.items()})
-    check_range(found.query, queries, f"{where}/asked_on.parquet", "query")
-    return found
-
-
 def _seen_on(where: str, manifest: dict[str, Any], pages: int) -> SeenOn | None:
-    if manifest.get("seen_on") is None:
+    if manifest["seen_on"] is None:
         return None
-    kinds = {"page": "int32", "time": "float64"}
     try:
         there = pq.read_schema(f"{where}/seen_on.parquet").names
     except (OSError, ValueError) as error:
         raise SourceError(f"{where}/seen_on.parquet: cannot be read ({error}); import the crawl again") from None
-    kinds |= {name: "float64" for name in IMPACTS if name in there}
-    columns = _columns(where, "seen_on", manifest, kinds)
-    arrays = {name: _numbers(column) for name, column in columns.items()}
-    check_range(arrays["page"], pages, f"{where}/seen_on.parquet", "page")
-    return SeenOn(arrays["page"], arrays["time"], arrays.get("views"), arrays.get("clicks"))
+    kinds = {"page": "int32", "time": "float64", **{name: "float64" for name in IMPACTS if name in there}}
+    found = _numbers(where, "seen_on", manifest, kinds, {"page": pages})
+    return None if found is None else SeenOn(found["page"], found["time"], found.get("views"), found.get("clicks"))
 
 
 def _live(where: str) -> CrawlTables:
@@ -253,33 +239,15 @@ def _live(where: str) -> CrawlTables:
 
 
 def _manifest(path: str) -> dict[str, Any]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            manifest = json.load(file)
-    except OSError as error:
+    if not os.path.isfile(path):
         folder, name = os.path.split(path)
-        why = f"{name}: {error.strerror or error}" if os.path.isdir(folder) else "there is no such directory"
+        why = f"{name}: {os.strerror(errno.ENOENT)}" if os.path.isdir(folder) else "there is no such directory"
         hint = "frontrank crawl and frontrank import write crawl directories"
-        raise SourceError(f"{folder}: not a crawl ({why}); {hint}") from None
-    except ValueError:
-        raise SourceError(f"{path}: not JSON; expected what frontrank import wrote there") from None
-    if not isinstance(manifest, dict) or manifest.get("format") not in FORMATS:
-        raise SourceError(f'{path}: not a frontrank crawl; expected "format": "{FORMAT}"')
-    version: Any = manifest.get("version")
-    if not _is_count(version) or version > VERSION:
-        raise SourceError(f"{path}: version {version!r}, but this frontrank reads up to {VERSION}; update frontrank")
-    check_digest(path, manifest)
-    for key in ("fetched", "queries", "results", *DATED):
-        value = manifest.get(key)
-        if not (_is_count(value) or (value is None and key != "fetched")):
-            raise SourceError(f"{path}: {key} is {value!r}, expected a whole number")
+        raise SourceError(f"{folder}: not a crawl ({why}); {hint}")
+    manifest = read_manifest(path, FORMATS, VERSION, ("fetched",), ("queries", "results", *DATED))
     if manifest["results"] is not None and manifest["queries"] is None:
         raise SourceError(f"{path}: results without queries; import the crawl again")
     return manifest
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _columns(where: str, name: str, manifest: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
@@ -294,5 +262,17 @@ def _columns(where: str, name: str, manifest: dict[str, Any], kinds: dict[str, s
     return columns
 
 
-def _numbers(column: Any) -> Array:
+def _numbers(
+    where: str, name: str, manifest: dict[str, Any], kinds: dict[str, str], limits: dict[str, int]
+) -> dict[str, Array] | None:
+    """The columns of a table of numbers, some of them below a limit; None if there is no such table."""
+    if manifest[name] is None:
+        return None
+    arrays = {column: _array(values) for column, values in _columns(where, name, manifest, kinds).items()}
+    for column, limit in limits.items():
+        check_range(arrays[column], limit, f"{where}/{name}.parquet", column)
+    return arrays
+
+
+def _array(column: Any) -> Array:
     return np.array(column.to_numpy(zero_copy_only=False))  # a copy: Arrow's are read-only, another type to numba

@@ -29,7 +29,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
-from frontrank.sources.digests import AGAIN, check_digest, check_file, write_digested
+from frontrank.sources.digests import AGAIN, check_file, read_manifest, write_digested
 from frontrank.sources.parquet_digests import damaged_part
 from frontrank.system.files import IMPORTED, Progress, check_target, written_beside
 from frontrank.system.lazy import pa, pq
@@ -188,37 +188,13 @@ def load_directory(path: str | os.PathLike[str], progress: Progress | None = Non
 
 
 def _read_manifest(path: str) -> dict[str, Any]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            manifest = json.load(file)
-    except OSError as error:
-        raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except ValueError:
-        raise SourceError(f"{path}: not JSON; expected what frontrank wrote there") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise SourceError(f'{path}: not a frontrank web; expected "format": "{FORMAT}"')
-    version: Any = manifest.get("version")
-    if not _is_count(version):
-        raise SourceError(f"{path}: version is {version!r}, expected {VERSION}")
-    if version > VERSION:
-        raise SourceError(f"{path}: version {version}, but this frontrank reads up to {VERSION}; update frontrank")
-    check_digest(path, manifest)
-    manifest.setdefault("hosts", None)
-    for key in ("pages", "links"):
-        if not _is_count(manifest.get(key)):
-            raise SourceError(f"{path}: {key} is {manifest.get(key)!r}, expected a whole number")
-    if manifest["hosts"] is not None and not _is_count(manifest["hosts"]):
-        raise SourceError(f"{path}: hosts is {manifest['hosts']!r}, expected a whole number or null")
+    manifest = read_manifest(path, (FORMAT,), VERSION, ("pages", "links"), ("hosts",))
     columns = manifest.get("columns")
     if not isinstance(columns, list) or not set(map(str, columns)) <= set(Web.COLUMNS):
         raise SourceError(f"{path}: columns is {columns!r}, expected some of {', '.join(Web.COLUMNS)}")
     if not isinstance(manifest.get("name"), str):
         raise SourceError(f"{path}: name is {manifest.get('name')!r}, expected a text")
     return manifest
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def mapped(where: str, name: str, dtype: Any, length: int | None, digests: dict[str, Any] | None = None) -> Array:
