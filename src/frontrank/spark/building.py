@@ -33,8 +33,8 @@ from frontrank.spark.jobs import (
     result_row,
     totals_of,
 )
+from frontrank.spark.rows import batch
 from frontrank.system.files import NpyFile
-from frontrank.system.lazy import pa
 
 PACK = 1 << 23  # links that are packed at once
 GROUP = 1 << 24  # links that rows are made of at once
@@ -95,16 +95,15 @@ def _pack(plan: BlockPlan, arrived: Iterable[Any]) -> Iterator[Any]:
         folder.write(f"{pack}.npy", pairs)
         counts += np.diff(begins)
     at = np.flatnonzero(counts)
-    columns = [pa.array(at, pa.int32()), pa.array(counts[at])]
-    yield pa.RecordBatch.from_arrays(columns, names=["bucket", "links"])
+    yield batch(COUNT, at, counts[at])
 
 
 def _large_batches(arrived: Iterable[Any], pages: int) -> Iterator[tuple[Array, Array]]:
     """Sources and targets, some millions at a time."""
     batches: list[tuple[Array, Array]] = []
     count = 0
-    for batch in arrived:
-        source, target = (_page_numbers(batch.column(name), pages) for name in ("source", "target"))
+    for some in arrived:
+        source, target = (_page_numbers(some.column(name), pages) for name in ("source", "target"))
         batches.append((source, target))
         count += source.size
         if count >= PACK:

@@ -7,8 +7,9 @@ from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.rw import AUTO, EnrichedWalk, RandomWalk, VirtualWalk, WalkSettings
 from frontrank.orderings.ranker import Ranker
 from frontrank.spark.learned import learned, neighbours
+from frontrank.spark.local_web import SolverWeb
 from frontrank.spark.walks import CountNeighbours, SolvedVector, indegree, pagerank, walk
-from frontrank.spark.web import SolverWeb, SparkWeb
+from frontrank.spark.web import SparkWeb
 
 
 def scores_by_links(web: SparkWeb, ranker: Ranker) -> SolvedVector:

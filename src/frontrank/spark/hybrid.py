@@ -23,10 +23,10 @@ from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.spark.jobs import Result, Stretch, Stretches, in_arrow
 from frontrank.spark.queries import check_overlap, overlap
+from frontrank.spark.rows import batch
 from frontrank.spark.session import plain_errors
 from frontrank.spark.walks import SolvedVector, default_pagerank
 from frontrank.spark.web import SparkWeb
-from frontrank.system.lazy import pa
 
 POINT = "x double, impact double"
 LEVEL = "low double, high double, total double, weight double"
@@ -91,8 +91,7 @@ def _points(stretches: Stretches, x: str, arrived: Iterable[Any]) -> Iterator[An
         for piece in stretch.pieces():
             at = np.flatnonzero(piece.get("fetched", np.uint8))
             pagerank, impact = (piece.get(name)[at] for name in (x, "impact"))
-            columns = [pa.array(np.log(pagerank * stretches.shape.pages)), pa.array(impact)]
-            yield pa.RecordBatch.from_arrays(columns, names=["x", "impact"])
+            yield batch(POINT, np.log(pagerank * stretches.shape.pages), impact)
 
 
 def _scaled(x: Any, low: float, high: float) -> Any:
@@ -125,8 +124,8 @@ def _curve(levels: Array) -> ImpactCurve:
 
 def _pooled(arrived: Iterable[Any]) -> Iterator[Any]:
     pooled, last = np.empty((0, 4)), np.empty((0, 4))  # the next batch may begin with the last x
-    for batch in arrived:
-        x, impact = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("x", "impact"))
+    for some in arrived:
+        x, impact = (some.column(name).to_numpy(zero_copy_only=False) for name in ("x", "impact"))
         if not x.size:
             continue
         begins = np.flatnonzero(np.concatenate([[True], np.diff(x) >= CLOSE]))
@@ -139,7 +138,7 @@ def _pooled(arrived: Iterable[Any]) -> Iterator[Any]:
         pooled = pooled[: compiled(_pool)(pooled)]
     pooled = np.concatenate([pooled, last])
     pooled = _thinned(pooled[: compiled(_pool)(pooled)], MAX_LEVELS)
-    yield pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in pooled.T], names=["low", "high", "total", "weight"])
+    yield batch(LEVEL, *(column.copy() for column in pooled.T))
 
 
 def _thinned(levels: Array, limit: int) -> Array:

@@ -22,8 +22,8 @@ import numpy as np
 from frontrank.errors import EngineError
 from frontrank.kernels.jit import Array
 from frontrank.spark.folder import Folder
+from frontrank.spark.rows import batch
 from frontrank.spark.session import plain_errors
-from frontrank.system.lazy import pa
 
 RESULT = "begin long, end long, change double, mass double, peak double, data binary"
 PIECE = 1 << 18  # pages that are computed at once, so that they stay in a processor's cache
@@ -159,15 +159,13 @@ class Tasks:
 
 def each_task(arrived: Iterable[Any]) -> Iterator[int]:
     """The tasks of a partition."""
-    for batch in arrived:
-        yield from batch.column("id").to_pylist()
+    for some in arrived:
+        yield from some.column("id").to_pylist()
 
 
 def result_row(begin: int, end: int, result: Result) -> Any:
     """The result of a task as a row."""
-    kinds = [pa.int64(), pa.int64(), pa.float64(), pa.float64(), pa.float64(), pa.large_binary()]
-    columns = [pa.array([value], kind) for value, kind in zip((begin, end, *result), kinds, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, names=["begin", "end", *Result._fields])
+    return batch(RESULT, *([value] for value in (begin, end, *result)))
 
 
 def for_each_stretch(tasks: Tasks, stretches: Stretches, work: Callable[..., Result]) -> Totals:

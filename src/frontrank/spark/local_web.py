@@ -111,6 +111,9 @@ class LocalWeb:
         self.shared.place(name, 0, values)
 
 
+SolverWeb = SparkWeb | LocalWeb  # what rankers by links work on
+
+
 def run_locally(web: SparkWeb, works: list[Callable[[LocalWeb], Result]]) -> Totals:
     """Run each of these in a task that has the web for itself."""
     parts = WebParts(web.stretches, web.blocks, web.turned, web.page_facts, web.max_links, web.fetched_before)

@@ -19,10 +19,9 @@ from frontrank.kernels.coarse import coarse
 from frontrank.kernels.jit import Array
 from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Shape, Stretches, in_arrow
-from frontrank.spark.rows import ROW, array, batches, by_segment, rows_of_segments
+from frontrank.spark.rows import ROW, array, batch, by_segment, packed, rows_of_segments
 from frontrank.spark.session import plain_errors
 from frontrank.spark.web import SparkWeb
-from frontrank.system.lazy import pa
 
 KEY = "kind int, page long, key double"
 ENDS = "part int, kind int, rows long, first double, firsts long, last double, lasts long"
@@ -66,9 +65,9 @@ def places_by(web: SparkWeb, scores: list[str]) -> list[str]:
             )
             if sum(row.rows for row in ends) != rows:
                 raise EngineError(f"Spark lost a part: {sum(row.rows for row in ends):,} of {rows:,} came back; rank again")
-            packed = in_arrow(sorted_, partial(_packed, web.shape, offsets(ends)), ROW)
+            by_segments = in_arrow(sorted_, partial(packed, partial(_rows, web.shape, offsets(ends))), ROW)
             empty = web.spark.range(web.shape.segments).selectExpr("id seg", "binary('') data")  # a row for every segment
-            together = packed.union(empty).repartition(len(web.stretches.bounds), "seg").sortWithinPartitions("seg")
+            together = by_segments.union(empty).repartition(len(web.stretches.bounds), "seg").sortWithinPartitions("seg")
             written = in_arrow(together, partial(_write, web.folder, web.shape, into), WRITTEN)
             pages = written.selectExpr("sum(pages)").first()[0]
             if pages != web.pages:
@@ -108,8 +107,7 @@ def _keys(stretches: Stretches, scores: list[str], arrived: Iterable[Any]) -> It
             at = np.flatnonzero(piece.get("fetched", np.uint8) == 0)
             for kind, name in enumerate(scores):
                 key = coarse(piece.get(name)[at])
-                columns = [pa.array(np.full(at.size, kind, np.int32)), pa.array(piece.begin + at), pa.array(key)]
-                yield pa.RecordBatch.from_arrays(columns, names=["kind", "page", "key"])
+                yield batch(KEY, np.full(at.size, kind), piece.begin + at, key)
 
 
 def _kinds(arrived: Iterable[Any]) -> Iterator[tuple[int, int, Array, Array]]:
@@ -119,25 +117,19 @@ def _kinds(arrived: Iterable[Any]) -> Iterator[tuple[int, int, Array, Array]]:
     context = TaskContext.get()
     assert context is not None
     parts: dict[int, list[tuple[Array, Array]]] = {}
-    for batch in arrived:
-        kind, page, key = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("kind", "page", "key"))
+    for some in arrived:
+        kind, page, key = (some.column(name).to_numpy(zero_copy_only=False) for name in ("kind", "page", "key"))
         for one in np.unique(kind).tolist():
             parts.setdefault(one, []).append((page[kind == one], key[kind == one]))
-    for kind, some in parts.items():
-        page, key = (np.concatenate(column) for column in zip(*some, strict=True))
+    for kind, pieces in parts.items():
+        page, key = (np.concatenate(column) for column in zip(*pieces, strict=True))
         yield context.partitionId(), kind, page, key
 
 
 def _ends(arrived: Iterable[Any]) -> Iterator[Any]:
     for part, kind, _, key in _kinds(arrived):
         row = Ends(part, kind, key.size, key[0], int((key == key[0]).sum()), key[-1], int((key == key[-1]).sum()))
-        kinds = [pa.int32(), pa.int32(), pa.int64(), pa.float64(), pa.int64(), pa.float64(), pa.int64()]
-        columns = [pa.array([value], kind) for value, kind in zip(row, kinds, strict=True)]
-        yield pa.RecordBatch.from_arrays(columns, names=list(Ends._fields))
-
-
-def _packed(shape: Shape, at: dict[tuple[int, int], Offset], arrived: Iterable[Any]) -> Iterator[Any]:
-    yield from batches(_rows(shape, at, arrived))
+        yield batch(ENDS, *([value] for value in row))
 
 
 def _rows(shape: Shape, at: dict[tuple[int, int], Offset], arrived: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
@@ -172,4 +164,4 @@ def _write(folder: Folder, shape: Shape, into: list[str], arrived: Iterable[Any]
                 places[kind, array(data[8 + 8 * count :], np.uint16)] = array(data[8 : 8 + 8 * count], np.float64)
         for name, values in zip(into, places, strict=True):
             folder.place(name, first, values)
-        yield pa.RecordBatch.from_arrays([pa.array([size])], names=["pages"])
+        yield batch(WRITTEN, [size])

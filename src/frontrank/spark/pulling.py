@@ -18,8 +18,7 @@ from frontrank.kernels.blocks import pull_block
 from frontrank.kernels.jit import Array
 from frontrank.spark.blocks import Blocks, Piece
 from frontrank.spark.jobs import RESULT, Result, Stretch, Tasks, Totals, each_task, in_arrow, result_row, totals_of
-from frontrank.spark.rows import partial_sum, summed_up
-from frontrank.system.lazy import pa
+from frontrank.spark.rows import batch, partial_sum, summed_up
 
 PARTIAL = "range int, part int, few boolean, change double, mass double, peak double, data binary"
 Settle = Callable[[Stretch, Array], Result]
@@ -94,17 +93,15 @@ def _pull(pull: Pull, arrived: Iterable[Any]) -> Iterator[Any]:
 
 
 def _partial(piece: Piece, few: bool, result: Result) -> Any:
-    kinds = [pa.int32(), pa.int32(), pa.bool_(), pa.float64(), pa.float64(), pa.float64(), pa.large_binary()]
     values = (piece.range, piece.part if piece.parts > 1 else -1, few, *result)
-    columns = [pa.array([value], kind) for value, kind in zip(values, kinds, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, names=["range", "part", "few", *Result._fields])
+    return batch(PARTIAL, *([value] for value in values))
 
 
 def _settle(pull: Pull, arrived: Iterable[Any]) -> Iterator[Any]:
     any_piece = {piece.range: piece for piece in pull.blocks.pieces}
     parts: list[tuple[bool, Any]] = []
-    for batch in arrived:
-        for row in batch.to_pylist():
+    for some in arrived:
+        for row in some.to_pylist():
             piece = any_piece[row["range"]]
             stretch = pull.blocks.range_of(piece)
             if row["part"] < 0:

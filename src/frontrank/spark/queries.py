@@ -30,7 +30,7 @@ from frontrank.search.workload import workload_of
 from frontrank.sources.parquet_crawl import sorted_results
 from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Result, Shape, Stretch, in_arrow
-from frontrank.spark.rows import ROW, batches, by_segment, raw, rows_of_segments
+from frontrank.spark.rows import ROW, batch, by_segment, packed, raw, rows_of_segments
 from frontrank.spark.tables import table_frame
 from frontrank.spark.walks import SolvedVector, indegree
 from frontrank.spark.web import SparkWeb
@@ -129,20 +129,16 @@ def _texts(web: SparkWeb) -> Any:
     """URL, anchors and host of pages, as Arrow has them, by segment. A row for every segment, though it may have no texts."""
     columns = ["cast(page as long) page", "coalesce(url, '') url"]
     columns += [f"coalesce({name}, '') {name}" if name in web.tables.columns else f"'' {name}" for name in ("anchors", "host")]
-    packed = in_arrow(web.tables.pages.selectExpr(*columns), partial(_pack_texts, web.shape), ROW)
-    return packed.repartition(len(web.stretches.bounds), "seg").sortWithinPartitions("seg").persist()
+    by_segments = in_arrow(web.tables.pages.selectExpr(*columns), partial(packed, partial(_texts_by_segment, web.shape)), ROW)
+    return by_segments.repartition(len(web.stretches.bounds), "seg").sortWithinPartitions("seg").persist()
 
 
-def _pack_texts(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
-    yield from batches(_packed_texts(shape, arrived))
-
-
-def _packed_texts(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    for batch in arrived:
-        for segment, some in by_segment(batch.column("page").to_numpy(zero_copy_only=False), shape.width):
+def _texts_by_segment(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+    for rows in arrived:
+        for segment, some in by_segment(rows.column("page").to_numpy(zero_copy_only=False), shape.width):
             sink = pa.BufferOutputStream()
-            with pa.ipc.new_stream(sink, batch.schema) as writer:
-                writer.write_batch(batch.take(pa.array(some)))
+            with pa.ipc.new_stream(sink, rows.schema) as writer:
+                writer.write_batch(rows.take(pa.array(some)))
             yield segment, raw(np.frombuffer(sink.getvalue(), np.uint8))
 
 
@@ -206,10 +202,10 @@ def _unpacked(stretch: Stretch, rows: list[Any]) -> dict[str, list[str]]:
     """The texts of a segment's pages, by column; "" where a page has none."""
     columns = {name: [""] * stretch.size for name in ("url", "anchors", "host")}
     for data in rows:
-        for batch in pa.ipc.open_stream(pa.py_buffer(data)):
-            at = (batch.column("page").to_numpy(zero_copy_only=False) - stretch.begin).tolist()
+        for some in pa.ipc.open_stream(pa.py_buffer(data)):
+            at = (some.column("page").to_numpy(zero_copy_only=False) - stretch.begin).tolist()
             for name, texts in columns.items():
-                for page, text in zip(at, batch.column(name).to_pylist(), strict=True):
+                for page, text in zip(at, some.column(name).to_pylist(), strict=True):
                     texts[page] = text
     return columns
 
@@ -227,8 +223,7 @@ def _learned_from(segments: Segments, arrived: Iterable[Any]) -> Iterator[Any]:
 
 def _rows(query: Array, page: Array, score: Array, features: Array) -> Any:
     data = [row.tobytes() for row in np.ascontiguousarray(features, np.float32)]
-    columns = [pa.array(query, pa.int64()), pa.array(page, pa.int64()), pa.array(score), pa.array(data, pa.large_binary())]
-    return pa.RecordBatch.from_arrays(columns, names=["query", "page", "score", "features"])
+    return batch(PAIR, query, page, score, data)
 
 
 def _pairs(frame: Any) -> tuple[Array, Array]:

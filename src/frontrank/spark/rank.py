@@ -30,6 +30,7 @@ from frontrank.spark.hybrid import check_hybrid, hybrid
 from frontrank.spark.jobs import Stretches, in_arrow
 from frontrank.spark.ml import check_ml, check_texts, ml
 from frontrank.spark.queries import check_overlap, overlap
+from frontrank.spark.rows import batch
 from frontrank.spark.session import plain_errors
 from frontrank.spark.tables import open_tables, table_frame
 from frontrank.spark.walks import SolvedVector, check_impact, default_pagerank
@@ -129,8 +130,7 @@ def _best_of_tasks(stretches: Stretches, x: str, waits: bool, budget: int, arriv
             pages = pages[stretch.get("fetched", np.uint8) == 0]
             scores = scores[pages - stretch.begin]
         top = best(pages, scores, budget)
-        columns = [pa.array(pages[top]), pa.array(scores[top]), pa.array(coarse(scores[top]))]
-        yield pa.RecordBatch.from_arrays(columns, names=["page", "score", "key"])
+        yield batch(CANDIDATE, pages[top], scores[top], coarse(scores[top]))
 
 
 def _urls(web: SparkWeb, pages: Array) -> list[str]:
@@ -190,5 +190,4 @@ def _hadoop(spark: Any, path: str) -> Any:
 def _scores(stretches: Stretches, x: str, arrived: Iterable[Any]) -> Iterator[Any]:
     for stretch in stretches.of_tasks(arrived):
         for piece in stretch.pieces():
-            columns = [pa.array(piece.numbers), pa.array(piece.get(x))]
-            yield pa.RecordBatch.from_arrays(columns, names=["page", "score"])
+            yield batch(SCORE, piece.numbers, piece.get(x))

@@ -6,7 +6,7 @@ what came for each segment. Partial sums are exchanged where several tasks pull 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,19 @@ from frontrank.kernels.jit import Array
 from frontrank.system.lazy import pa
 
 ROW = "seg long, data binary"
+ARROW = {"int": "int32", "long": "int64", "double": "float64", "boolean": "bool", "binary": "large_binary"}  # by Spark's names
 BATCH = 8 << 20  # bytes of rows that are handed to Spark at once
+
+
+def batch(schema: str, *columns: Any) -> Any:
+    """Rows for Spark, of a schema as Spark writes it: the values of each column.
+
+    >>> batch("page long, score double", [3], [0.5]).to_pylist()
+    [{'page': 3, 'score': 0.5}]
+    """
+    named = [column.split() for column in schema.split(", ")]
+    arrays = [pa.array(values, ARROW[kind]) for (_, kind), values in zip(named, columns, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, names=[name for name, _ in named])
 
 
 def raw(values: Array) -> Any:
@@ -33,25 +45,18 @@ def array(data: Any, dtype: Any) -> Array:
 # --- rows of segments ---
 
 
-def batches(packed: Iterable[tuple[int, Any]]) -> Iterator[Any]:
-    """Rows of segments and bytes, as Arrow batches."""
+def packed(pack: Callable[[Iterable[Any]], Iterator[tuple[int, Any]]], arrived: Iterable[Any]) -> Iterator[Any]:
+    """What arrives as rows of segments and bytes."""
     rows: list[tuple[int, Any]] = []
     size = 0
-    for segment, data in packed:
+    for segment, data in pack(arrived):
         rows.append((segment, data))
         size += len(data)
         if size >= BATCH:
-            yield _batch(rows)
+            yield batch(ROW, *zip(*rows, strict=True))
             rows, size = [], 0
     if rows:
-        yield _batch(rows)
-
-
-def _batch(rows: list[tuple[int, Any]]) -> Any:
-    segments, data = zip(*rows, strict=True)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(segments, pa.int64()), pa.array(data, pa.large_binary())], names=["seg", "data"]
-    )
+        yield batch(ROW, *zip(*rows, strict=True))
 
 
 def by_segment(numbers: Array, width: int) -> Iterator[tuple[int, Array]]:

@@ -29,10 +29,9 @@ from frontrank.sources.parquet_rows import (
 from frontrank.sources.parquet_tables import UNDONE, half_written, table_path
 from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Shape, Stretches, in_arrow
-from frontrank.spark.rows import ROW, array, batches, by_segment, rows_of_segments
+from frontrank.spark.rows import ROW, array, batch, by_segment, packed, rows_of_segments
 from frontrank.spark.session import plain_errors
 from frontrank.system.capacity import free_memory
-from frontrank.system.lazy import pa
 
 NEEDED = {"links": LINK_COLUMNS, "pages": PAGE_COLUMNS}
 KINDS = {"bigint": "int64", "int": "int32", "smallint": "int16", "tinyint": "int8"}  # Spark's names for what Parquet has
@@ -139,8 +138,8 @@ def read_pages(tables: SparkTables, stretches: Stretches, impact: str | None, ha
         "coalesce(cast(fetched as boolean), false) fetched" if "fetched" in tables.columns else "true fetched",
         f"coalesce(cast({name} as double), 0.0D) impact" if name else "0.0D impact",
     ]
-    packed = in_arrow(tables.pages.selectExpr(*columns), partial(_pack, shape), ROW)
-    together = packed.repartition(len(stretches.bounds), "seg").sortWithinPartitions("seg")
+    by_segments = in_arrow(tables.pages.selectExpr(*columns), partial(packed, partial(_facts, shape)), ROW)
+    together = by_segments.repartition(len(stretches.bounds), "seg").sortWithinPartitions("seg")
     written = in_arrow(together, partial(_write, stretches.folder, shape, has_impact), SEGMENT_FACTS)
     segments, pages, fetched, best = written.selectExpr("count(*)", "sum(pages)", "sum(fetched)", "max(best)").first()
     if (segments, pages) != (shape.segments, shape.pages):
@@ -148,16 +147,12 @@ def read_pages(tables: SparkTables, stretches: Stretches, impact: str | None, ha
     return PageFacts(int(fetched), float(best))
 
 
-def _pack(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
-    yield from batches(_packed(shape, arrived))
-
-
-def _packed(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
-    for batch in arrived:
-        if batch.column("page").null_count:
+def _facts(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
+    for rows in arrived:
+        if rows.column("page").null_count:
             raise SourceError("pages: a row has no page number; expected one in every row")
-        page: Array = batch.column("page").to_numpy(zero_copy_only=False)
-        fetched, impact = (np.asarray(batch.column(name).to_numpy(zero_copy_only=False)) for name in ("fetched", "impact"))
+        page: Array = rows.column("page").to_numpy(zero_copy_only=False)
+        fetched, impact = (np.asarray(rows.column(name).to_numpy(zero_copy_only=False)) for name in ("fetched", "impact"))
         if page.size and not (page.min() >= 0 and page.max() < shape.pages):
             raise SourceError("pages: " + not_numbered(int(page[(page < 0) | (page >= shape.pages)][0]), shape.pages))
         if impact.size and not (impact.min() >= 0 and np.all(np.isfinite(impact))):
@@ -187,6 +182,4 @@ def _write(folder: Folder, shape: Shape, has_impact: bool, arrived: Iterable[Any
         folder.place("fetched", first, fetched)
         if has_impact:
             folder.place("impact", first, seen)
-        facts = (int(times.sum()), int(fetched.sum()), float(seen.max()))
-        columns = [pa.array([value]) for value in facts]
-        yield pa.RecordBatch.from_arrays(columns, names=["pages", "fetched", "best"])
+        yield batch(SEGMENT_FACTS, [times.sum()], [fetched.sum()], [seen.max()])

@@ -21,7 +21,8 @@ from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE
 from frontrank.orderings.batch.rw import RandomWalk, WalkSettings
 from frontrank.spark.jobs import Result, Stretch
-from frontrank.spark.web import SolverWeb, SparkWeb, add_up
+from frontrank.spark.local_web import SolverWeb
+from frontrank.spark.web import SparkWeb, add_up
 
 
 class SolvedVector(NamedTuple):

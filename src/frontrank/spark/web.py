@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,50 +49,14 @@ def work_folder(parent: str) -> Iterator[Folder]:
         folder.close()
 
 
-class SolverWeb(Protocol):
-    """What rankers by links need of a web."""
-
-    cache: dict[str, Any]  # what several rankers ask for
-
-    @property
-    def progress(self) -> Progress: ...
-    @property
-    def pages(self) -> int: ...
-    @property
-    def fetched(self) -> int: ...
-    @property
-    def page_facts(self) -> PageFacts: ...
-    @property
-    def blocks(self) -> Blocks: ...
-    @property
-    def turned(self) -> Blocks: ...
-    @property
-    def max_links(self) -> float: ...
-    @property
-    def fetched_before(self) -> dict[int, int]: ...
-
-    def name(self, kind: str) -> str: ...
-    def for_each_stretch(self, work: Callable[..., Result], *arguments: Any) -> Totals: ...
-    def pull(
-        self, blocks: Blocks, give: str, settle: Callable[..., Result], *arguments: Any, largest: bool = False
-    ) -> Totals: ...
-    def drop(self, *vectors: str) -> None: ...
-
-
 class SparkWeb:
     """The tables of a web, its blocks, and vectors that rankers start from."""
 
     def __init__(
         self, spark: Any, folder: Folder, tables: SparkTables, progress: Progress, impact: str | None, cut: Cut
     ) -> None:
-        self.spark, self.folder, self.tables, self.progress, self.impact, self.cut = (
-            spark,
-            folder,
-            tables,
-            progress,
-            impact,
-            cut,
-        )
+        self.spark, self.folder, self.tables = spark, folder, tables
+        self.progress, self.impact, self.cut = progress, impact, cut
         self.cache: dict[str, Any] = {}  # what several rankers ask for
         self.shape: Shape = shape_of(tables.page_rows, cut.width, cut.span, cut.bucket)
         cores = spark.sparkContext.defaultParallelism
