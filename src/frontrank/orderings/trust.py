@@ -13,18 +13,12 @@ The content of the file is part of the ordering: it is stored with a live crawl,
 the file's name its content can be given, several lines (``written_out`` writes an ordering so); a first line ``# NAME``
 keeps the name.
 
-An online ordering takes it so (fpr is an example, rankmass another):
+An online ordering derives from ``Trusting`` (fpr is an example), with a field ``trust: Trust = NO_TRUST`` and in its kernels
 
-    trust: Trust = NO_TRUST                                         a field; trust=FILE in a specification
-    needs()      {"urls"} if self.trust else {}
-    url_value    = self.trust.line_of(url)
-    layout()     {**self.trust.layout(), **super().layout()}
-    parameters() {**super().parameters(), **self.trust.parameters()}
-    in kernels   t = paid(state, page) if state.trusting else weight     in on_seed
-                 if state.trusting: ... += paid(state, q)                for each q in L(p) that is not fetched
-    gauges()     self.trust.gauges(state)
+    t = paid(state, page) if state.trusting else weight     in on_seed
+    if state.trusting: ... += paid(state, q)                for each q in L(p) that is not fetched
 
-A batch ordering gives ``restart(view)`` to the solver.
+A batch ordering needs URLs, has ``url_value = trust.line_of``, and gives ``restart(view)`` to the solver.
 """
 
 from __future__ import annotations
@@ -192,6 +186,27 @@ class Trust(Parameters):
 
 
 NO_TRUST = Trust()
+
+
+class Trusting(Policy):
+    """What an online ordering asks and keeps for its field ``trust``."""
+
+    trust: Trust  # a field of the orderings
+
+    def needs(self) -> frozenset[str]:
+        return super().needs() | frozenset({"urls"} if self.trust else ())
+
+    def url_value(self, url: str) -> float:
+        return self.trust.line_of(url)
+
+    def layout(self) -> dict[str, Column]:
+        return {**self.trust.layout(), **super().layout()}
+
+    def parameters(self) -> dict[str, int | float]:
+        return {**super().parameters(), **self.trust.parameters()}
+
+    def gauges(self, state: State) -> dict[str, float]:
+        return self.trust.gauges(state)
 
 
 def trust_of(ordering: Any) -> Trust:

@@ -11,8 +11,9 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.lab.measures.measure import SHARES, Measure, Values, reaches
-from frontrank.lab.measures.standing import pages_at, standing
+from frontrank.lab.measures.curves import at_shares
+from frontrank.lab.measures.measure import SHARES, Measure, Values
+from frontrank.lab.measures.standing import standing
 from frontrank.simulation.trace import Trace
 from frontrank.web.web import Web
 
@@ -30,13 +31,12 @@ def distinct(trace: Trace, web: Web, shares: Iterable[float] = SHARES, metric: s
     counted = np.zeros(trace.fetched)
     counted[first] = value[trace.order[first]]
     got = np.concatenate([[0.0], np.cumsum(counted)])
-    values: Values = {}
-    for share in shares:
-        k = pages_at(share, web.pages)
+
+    def share_of_possible(k: int) -> float:
         possible = float(ideal[min(k, len(ideal) - 1)])
-        found = float(got[min(k, trace.fetched)])
-        values[share] = None if not reaches(trace, k) else min(1.0, found / possible) if possible > 0.0 else 1.0
-    return values
+        return min(1.0, float(got[min(k, trace.fetched)]) / possible) if possible > 0.0 else 1.0
+
+    return at_shares(trace, web, shares, share_of_possible)
 
 
 def copies(web: Web) -> Array:

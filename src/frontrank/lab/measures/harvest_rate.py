@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from frontrank.lab.measures.measure import SHARES, Measure, Values, reaches
-from frontrank.lab.measures.standing import pages_at, standing
+from frontrank.lab.measures.curves import at_shares
+from frontrank.lab.measures.measure import SHARES, Measure, Values
+from frontrank.lab.measures.standing import standing
 from frontrank.simulation.trace import Trace
 from frontrank.web.web import Web
 
@@ -22,12 +23,7 @@ def harvest(trace: Trace, web: Web, shares: Iterable[float] = SHARES, metric: st
     {0.6: 0.0049504950495049506, 1.0: None}
     """
     value = standing(web, metric).value
-    values: Values = {}
-    for share in shares:
-        k = pages_at(share, web.pages)
-        fetched = trace.order[:k]
-        values[share] = float(value[fetched].sum()) / len(fetched) if reaches(trace, k) else None
-    return values
+    return at_shares(trace, web, shares, lambda k: float(value[trace.order[:k]].sum()) / min(k, trace.fetched))
 
 
 HARVEST = Measure(

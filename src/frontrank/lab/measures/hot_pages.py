@@ -16,8 +16,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from frontrank.lab.measures.curves import POINTS, end_of, places
-from frontrank.lab.measures.measure import SHARES, Curve, Figure, Measure, Values, reaches
+from frontrank.lab.measures.curves import POINTS, at_shares, end_of, places
+from frontrank.lab.measures.measure import SHARES, Curve, Figure, Measure, Values
 from frontrank.lab.measures.standing import pages_at, standing
 from frontrank.simulation.trace import Trace
 from frontrank.web.web import Web
@@ -31,11 +31,7 @@ def hot(trace: Trace, web: Web, shares: Iterable[float] = SHARES, metric: str = 
     {0.25: 0.0, 0.5: 0.5, 1.0: None}
     """
     first = standing(web, metric).first
-    values: Values = {}
-    for share in shares:
-        k = pages_at(share, web.pages)
-        values[share] = int(np.count_nonzero(first[trace.order[:k]] <= k)) / k if reaches(trace, k) else None
-    return values
+    return at_shares(trace, web, shares, lambda k: int(np.count_nonzero(first[trace.order[:k]] <= k)) / k)
 
 
 def hot_curve(trace: Trace, web: Web, metric: str = "pagerank", points: int = POINTS) -> Curve:

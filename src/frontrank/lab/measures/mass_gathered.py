@@ -13,8 +13,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from frontrank.kernels.jit import Array
-from frontrank.lab.measures.curves import POINTS, end_of, places
-from frontrank.lab.measures.measure import SHARES, Curve, Figure, Measure, Values, reaches
+from frontrank.lab.measures.curves import POINTS, at_shares, end_of, places
+from frontrank.lab.measures.measure import SHARES, Curve, Figure, Measure, Values
 from frontrank.lab.measures.standing import Standing, pages_at, ratio, standing
 from frontrank.simulation.trace import Trace
 from frontrank.web.web import Web
@@ -23,17 +23,15 @@ from frontrank.web.web import Web
 def mass(trace: Trace, web: Web, shares: Iterable[float] = SHARES, metric: str = "pagerank") -> Values:
     """Importance gathered after these shares of the web, over the most that was possible."""
     known = standing(web, metric)
-    signed = bool(known.best[-1] < 0.0)
-    values: Values = {}
-    for share in shares:
-        k = pages_at(share, web.pages)
-        if signed or not reaches(trace, k):
-            values[share] = None
-            continue
+
+    def share_of_possible(k: int) -> float | None:
         possible = float(known.best_mass[k])
+        if known.best[-1] < 0.0:
+            return None
         # Two ways of summing the same pages may differ in the last bit; no crawl has more than all.
-        values[share] = min(1.0, float(known.value[trace.order[:k]].sum()) / possible) if possible > 0.0 else 1.0
-    return values
+        return min(1.0, float(known.value[trace.order[:k]].sum()) / possible) if possible > 0.0 else 1.0
+
+    return at_shares(trace, web, shares, share_of_possible)
 
 
 def mass_curve(trace: Trace, web: Web, metric: str = "pagerank", points: int = POINTS, relative: bool = True) -> Curve:

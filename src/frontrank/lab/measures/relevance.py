@@ -13,8 +13,8 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.lab.measures.measure import SHARES, Measure, Values, reaches
-from frontrank.lab.measures.standing import pages_at
+from frontrank.lab.measures.curves import at_shares
+from frontrank.lab.measures.measure import SHARES, Measure, Values
 from frontrank.simulation.trace import Trace
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
@@ -35,12 +35,11 @@ def max_ndcg(
     if not asked:
         raise InputError("no query has a relevant page; give gains above 0")
     ideal = [_dcg(gains, depth) for gains in asked]
-    values: Values = {}
-    for share in shares:
-        k = pages_at(share, web.pages)
-        got = [_dcg(gains[trace.order[:k]], depth) / best for gains, best in zip(asked, ideal, strict=True)]
-        values[share] = float(np.mean(got)) if reaches(trace, k) else None
-    return values
+
+    def mean_ndcg(k: int) -> float:
+        return float(np.mean([_dcg(gains[trace.order[:k]], depth) / best for gains, best in zip(asked, ideal, strict=True)]))
+
+    return at_shares(trace, web, shares, mean_ndcg)
 
 
 def _dcg(gains: Array, depth: int) -> float:

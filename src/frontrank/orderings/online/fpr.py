@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frontrank.kernels.jit import Column, Kernel, lean
-from frontrank.orderings.policy import Out, Policy, State
-from frontrank.orderings.trust import NO_TRUST, Trust, paid
+from frontrank.orderings.policy import Out, State
+from frontrank.orderings.trust import NO_TRUST, Trust, Trusting, paid
 from frontrank.web.links import Links
 
 
@@ -70,7 +70,7 @@ def _fresh_alike(state: State, links: Links, page: int, out: Out) -> int:
 
 
 @dataclass(frozen=True)
-class FractionalPageRank(Policy):
+class FractionalPageRank(Trusting):
     """Fractional PageRank: the page that fetched pages have given the most importance first.
 
         seeds: f = (1 - d) t, t = 1/(number of seeds)
@@ -113,19 +113,7 @@ class FractionalPageRank(Policy):
         self.require(self.m > 0, "m", "a number above 0")
 
     def needs(self) -> frozenset[str]:
-        return frozenset(({"hosts"} if self.m != 1.0 else set()) | ({"urls"} if self.trust else set()))
-
-    def url_value(self, url: str) -> float:
-        return self.trust.line_of(url)
-
-    def layout(self) -> dict[str, Column]:
-        return {**self.trust.layout(), **super().layout()}
-
-    def parameters(self) -> dict[str, int | float]:
-        return {**super().parameters(), **self.trust.parameters()}
-
-    def gauges(self, state: State) -> dict[str, float]:
-        return self.trust.gauges(state)
+        return super().needs() | frozenset({"hosts"} if self.m != 1.0 else ())
 
     def kernels(self) -> dict[str, Kernel]:
         kernels = super().kernels()

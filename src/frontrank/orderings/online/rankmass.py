@@ -11,8 +11,8 @@ from frontrank.frontiers.shelf import COUNTS, LOWEST_BAR, Shelf, peek, put
 from frontrank.frontiers.slots import SLOT
 from frontrank.kernels.jit import Column, Kernel, kernel, lean
 from frontrank.kernels.prefetch import prefetch
-from frontrank.orderings.policy import Out, Policy, State
-from frontrank.orderings.trust import NO_TRUST, Trust, paid
+from frontrank.orderings.policy import Out, State
+from frontrank.orderings.trust import NO_TRUST, Trust, Trusting, paid
 from frontrank.web.links import Links
 
 ROOM = 2**16  # slots for known pages with the largest mass; others wait below the bar
@@ -191,7 +191,7 @@ def _first_batch(state: State, out: Out) -> int:
 
 
 @dataclass(frozen=True)
-class RankMass(Policy):
+class RankMass(Trusting):
     """RankMass: the page, fetched or not, with the most uncovered mass first; and a bound on what is covered.
 
         seeds: r = (1 - d) t, t = 1/(number of seeds)
@@ -251,17 +251,8 @@ class RankMass(Policy):
         self.require(0 <= self.window <= 1, "window", "a share from 0 to 1")
         self.require(0 <= self.until <= 1, "until", "a share from 0 to 1")
 
-    def needs(self) -> frozenset[str]:
-        return frozenset({"urls"}) if self.trust else frozenset()
-
-    def url_value(self, url: str) -> float:
-        return self.trust.line_of(url)
-
-    def parameters(self) -> dict[str, int | float]:
-        return {**super().parameters(), **self.trust.parameters()}
-
     def layout(self) -> dict[str, Column]:
-        own = {**self.trust.layout(), **super().layout()}
+        own = super().layout()
         if self.window > 0:
             return {**own, "batch": Column(np.int32)}
         ranks = {
@@ -292,4 +283,4 @@ class RankMass(Policy):
             if given and reachable > 0.0
             else {}
         )
-        return {**(known or {"coverage": 0.0, "reachable": 1.0}), **self.trust.gauges(state)}
+        return {**(known or {"coverage": 0.0, "reachable": 1.0}), **super().gauges(state)}

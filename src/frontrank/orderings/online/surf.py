@@ -9,9 +9,8 @@ import numpy as np
 
 from frontrank.kernels.jit import Column, Kernel
 from frontrank.orderings.online.surf_kernels import FETCHED, SMALLNESS, STARTS, TURN, on_fetch, on_seed, surf
-from frontrank.orderings.policy import Policy, State
 from frontrank.orderings.tracer import Tracer
-from frontrank.orderings.trust import NO_TRUST, Trust
+from frontrank.orderings.trust import NO_TRUST, Trust, Trusting
 
 AUTO, UNSET = "auto", -1.0  # as people write it, and as kernels read it
 
@@ -21,7 +20,7 @@ def _auto_or(value: float | str, fits: Callable[[float], bool]) -> bool:
 
 
 @dataclass(frozen=True)
-class Surf(Policy):
+class Surf(Trusting):
     """surf: the page that a random surfer of the known pages would visit most often first.
 
     surf keeps, for every known page, the probability that a random surfer of the links fetched so far is there, which is its
@@ -126,25 +125,13 @@ class Surf(Policy):
         self.require(_auto_or(self.d, lambda d: 0 < d < 1), "d", "a number between 0 and 1, or auto")
         self.require(self.eps > 0, "eps", "a number above 0")
 
-    def needs(self) -> frozenset[str]:
-        return frozenset({"urls"}) if self.trust else frozenset()
-
     def optional_needs(self) -> frozenset[str]:
         return frozenset({"hosts"})
-
-    def url_value(self, url: str) -> float:
-        return self.trust.line_of(url)
-
-    def layout(self) -> dict[str, Column]:
-        return {**self.trust.layout(), **super().layout()}
 
     def parameters(self) -> dict[str, int | float]:
         fixed = {name: UNSET if isinstance(value := getattr(self, name), str) else value for name in ("m", "g", "d")}
         local = UNSET if isinstance(self.l, str) else self.l
         return {**fixed, "eps": self.eps, "local": local, **self.trust.parameters()}
-
-    def gauges(self, state: State) -> dict[str, float]:
-        return self.trust.gauges(state)
 
     def kernels(self) -> dict[str, Kernel]:
         return {**super().kernels(), "on_seed": on_seed, "on_fetch": on_fetch, "on_revisit": surf}

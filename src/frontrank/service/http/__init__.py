@@ -30,14 +30,14 @@ from frontrank.errors import need
 
 if TYPE_CHECKING:
     from frontrank.service.counters import Counters
-    from frontrank.service.http.reader import CrawlRegistry
+    from frontrank.service.crawls import Crawls
     from frontrank.service.http.server import HttpServer
 
 PORT = 7072
 
 
 def http_server(
-    crawls: CrawlRegistry | None = None,
+    crawls: Crawls | None = None,
     folders: dict[str, Path] | None = None,
     *,
     host: str = "127.0.0.1",

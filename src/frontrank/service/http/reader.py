@@ -14,18 +14,21 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.inbox import do
 from frontrank.errors import BrokenCrawl, FrontrankError, InputError, StorageError, UnknownCrawl, nearest
 from frontrank.orderings.stored import Trusted, trusted
 from frontrank.service.http import replays
-from frontrank.service.pool import CrawlSummary, reason_of
+from frontrank.service.pool import reason_of
 from frontrank.system.workers import Closed, Died, TooLong, Workers
+
+if TYPE_CHECKING:
+    from frontrank.service.crawls import Crawls
 
 T = TypeVar("T")
 PAST_S, REPLAY_S = 60.0, 600.0  # of the processor, for one question
@@ -38,25 +41,10 @@ class Busy(FrontrankError):
     """Too many questions wait that take long to answer."""
 
 
-class CrawlRegistry(Protocol):
-    """Crawls by their IDs, as ``service.crawls.Crawls`` has them."""
-
-    active: bool  # whether pages are handed out at all
-
-    @property
-    def broken(self) -> Mapping[str, str]: ...  # those that could not be opened, and why
-    def ids(self) -> list[str]: ...
-    def has_trouble(self) -> bool: ...
-    def use(self, given: str) -> AbstractContextManager[Crawl | None]: ...
-    def folder_of(self, given: str) -> Path | None: ...
-    def summary(self, given: str) -> CrawlSummary | None: ...
-    def open_crawls(self) -> list[Crawl]: ...
-
-
 class ServedCrawl:
     """A crawl of this process. It is opened for questions that its summary does not answer."""
 
-    def __init__(self, name: str, crawls: CrawlRegistry, folder: Path) -> None:
+    def __init__(self, name: str, crawls: Crawls, folder: Path) -> None:
         self.name, self.crawls, self.folder = name, crawls, str(folder)
 
     @property
@@ -146,7 +134,7 @@ Source = ServedCrawl | WatchedCrawl
 class CrawlReader:
     """Crawls of this process (``crawls``), or directories of crawls that are watched."""
 
-    def __init__(self, crawls: CrawlRegistry | None = None, folders: dict[str, Path] | None = None) -> None:
+    def __init__(self, crawls: Crawls | None = None, folders: dict[str, Path] | None = None) -> None:
         self.crawls, self.folders = crawls, {name: str(path.resolve()) for name, path in (folders or {}).items()}
         self.trusted = trusted()  # questions come in other threads
         self.past = Workers(1, PAST_S, MAX_BYTES, wall_s=2 * PAST_S)

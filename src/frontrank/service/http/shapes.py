@@ -79,9 +79,7 @@ class RuleInfo(ApiObject):
     taken: int
 
 
-class ImpactsDone(ApiObject):
-    done: str
-    applied: bool
+class ImpactsDone(Done):
     unknown: list[str]
     unknown_pages: int
 
@@ -91,18 +89,10 @@ class HostLimitsInfo(ApiObject):
     limits: dict[str, int]
 
 
-class CrawlStatus(ApiObject):
-    id: str
-    policy: str
-    known: int
-    fetched: int
-    failed: int
-    waiting: int
+class CrawlStatus(CrawlInfo):
     scheduled: int
-    leased: int
     revisits: int
     links_given_up: int
-    paused: bool
     active: bool
     running: bool
     pages_per_s: Rate
@@ -127,6 +117,11 @@ class Waiting(ApiObject):
     priority: float | None
     standing: str
     depth: int | None
+
+
+class FoundPage(Waiting):
+    state: str
+    due: float | None
 
 
 class Next(ApiObject):
@@ -171,16 +166,9 @@ class Started(ApiObject):
     part: float
 
 
-class Explained(ApiObject):
-    url: str
-    queue: str
+class Explained(FoundPage):
     policy: str
-    state: str
-    due: float | None
     place: int | None
-    priority: float | None
-    standing: str
-    depth: int | None
     links: list[Link]
     links_known: int
     further_links: float
@@ -188,16 +176,6 @@ class Explained(ApiObject):
     starts: list[Start]
     started: dict[str, Started]
     counted: str
-
-
-class FoundPage(ApiObject):
-    url: str
-    queue: str
-    state: str
-    due: float | None
-    priority: float | None
-    standing: str
-    depth: int | None
 
 
 class Search(ApiObject):
