@@ -7,18 +7,18 @@
     tran15    Tran, Turk, Cambazoglu, Nejdl: A Random Walk Model for Optimization of Search Impact in Web Frontier Ranking,
               SIGIR 2015
 
-A paper is a function of a web; those about search, of a web and a query log. A new one is a file here and a name in
-``PAPERS`` or ``SEARCH_PAPERS``.
+A paper is a module with its reference (``PAPER``), the number of its ``EXPERIMENTS``, for the progress, and ``reproduce``: a
+function of a web (those about search, of a query log and an impact too) and of ``tell``, which gives the setting and the
+experiments, one after the other. A new one is a file here and a name in ``PAPERS`` or ``SEARCH_PAPERS``.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import import_module
 
 from frontrank.errors import InputError, SpecError, nearest
 from frontrank.papers.claims import AGREES, DISAGREES, UNDECIDED, UNTESTED, Claim
-from frontrank.papers.reproduction import PaperExperiment, PaperTable, Plot, Reproduction
+from frontrank.papers.reproduction import PaperExperiment, PaperTable, Plot, Reproduction, describe
 from frontrank.search.divided import HALF, Divided
 from frontrank.simulation.side_by_side import Progress
 from frontrank.web.view import Workload
@@ -42,10 +42,6 @@ __all__ = [
 
 PAPERS = ("cho98", "fica07", "fpr10")
 SEARCH_PAPERS = ("pandey08", "tran15")  # whose orderings are driven by what searchers ask
-
-
-def _silent(text: str, done: int, total: int) -> None:
-    """Where nobody asks for progress."""
 
 
 def check(key: str) -> str:
@@ -72,11 +68,16 @@ def run(
     pages are worth, the web's own views or clicks. ``source``, ``queries`` and ``visibility`` are how web, workload and what
     its searchers see were named, for the command that repeats this.
     """
-    reproduce = import_module(f"frontrank.papers.{check(key)}").reproduce
+    paper = import_module(f"frontrank.papers.{check(key)}")
+    done: list[PaperExperiment] = []
+
+    def tell(text: str) -> None:
+        if progress is not None:
+            progress(f"{key}: {text}", min(len(done), paper.EXPERIMENTS - 1), paper.EXPERIMENTS)
+
     command = f"frontrank reproduce {key} --web {source or web.name}"
-    reproduction: Reproduction
     if key in SEARCH_PAPERS:
-        reproduction = reproduce(web, workload, progress or _silent, impact)
+        setting, experiments = paper.reproduce(web, tell, workload, impact)
         command += f" --queries {queries}" if queries else ""
         if isinstance(workload, Divided) and workload.asked_for != HALF:
             command += f" --judge {workload.asked_for}"
@@ -85,5 +86,7 @@ def run(
     elif workload is not None:
         raise InputError(f"queries given, but {key} is about links alone; drop --queries")
     else:
-        reproduction = reproduce(web, progress or _silent)
-    return replace(reproduction, command=command)
+        setting, experiments = paper.reproduce(web, tell)
+    for experiment in experiments:
+        done.append(experiment)  # noqa: PERF402 - one by one: the progress counts them
+    return Reproduction(key, f"{key} on {web.name}", paper.PAPER, describe(web), setting, done, command)

@@ -14,6 +14,7 @@ Reference: J. Cho, H. Garcia-Molina, L. Page: Efficient Crawling Through URL Ord
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
@@ -40,10 +41,9 @@ from frontrank.papers.claims import (
     not_ahead,
     untested,
 )
-from frontrank.papers.draws import DRAWS, Draws, at_shares, heights, middle, reaches_at, stop_plot, threshold_plot
+from frontrank.papers.draws import DRAWS, Draws, at_shares, heads, heights, middle, reaches_at, stop_plot, threshold_plot
 from frontrank.papers.parts import reachable, starts
-from frontrank.papers.reproduction import PaperExperiment, Plot, Reproduction, Row, describe, paper_table
-from frontrank.simulation.side_by_side import Progress
+from frontrank.papers.reproduction import PaperExperiment, Plot, Reproduced, Row, Tell, paper_table
 from frontrank.web.web import Web
 
 PAPER = "J. Cho, H. Garcia-Molina, L. Page: Efficient Crawling Through URL Ordering. WWW 1998."
@@ -55,26 +55,14 @@ LAX_TO_STRINGENT = (0.5, 0.1, 0.01)
 EXPERIMENTS = 12  # with those on one site, on topics and on a query
 BUFFERS = (0.1, 0.2, 0.4)
 RANKINGS = 100  # how often the PageRank ordering ranks its queue in a crawl
+AT = (0.1, 0.2, 0.3, 0.5)  # shares of the web at which curves are tabled
 TOLERANCE = "1e-06"  # of its scores: half the time of 1e-10, and the order of a queue hardly notices
 
 
-def reproduce(web: Web, progress: Progress) -> Reproduction:
+def reproduce(web: Web, tell: Tell) -> Reproduced:
     part, start = reachable(web)
-    experiments = (thresholds, partial(by_threshold, metric=IB), crawl_and_stop, partial(by_threshold, metric=IR), limited)
-    done: list[PaperExperiment] = []
     pages = starts(part, start, DRAWS)
-    draws = Draws(
-        part,
-        [np.array([page]) for page in pages],
-        lambda text: progress(f"cho98: {text}", len(done), EXPERIMENTS),
-        what="start",
-    )
-    for experiment in experiments:
-        done.append(experiment(draws))
-    done += small_site(web, draws)
-    for topic_crawl in topics(draws):
-        done.append(topic_crawl)
-    done.append(several_words(draws, orderings(part)[IR]))
+    draws = Draws(part, [np.array([page]) for page in pages], tell, what="start")
     others = ", ".join(part.name_of(page) for page in pages[1:])
     setting = (
         f"Every crawl starts from one page and is followed over the {part.pages:,} pages that {part.name_of(start)} reaches "
@@ -83,7 +71,15 @@ def reproduce(web: Web, progress: Progress) -> Reproduction:
         f"ranks its queue {RANKINGS} times in a crawl; PageRank as importance has 0.85. A curve's mean height is taken over "
         f"the whole crawl. {READING}"
     )
-    return Reproduction("cho98", f"cho98 on {web.name}", PAPER, describe(web), setting, done)
+    return setting, _experiments(web, draws)
+
+
+def _experiments(web: Web, draws: Draws) -> Iterator[PaperExperiment]:
+    for experiment in (thresholds, partial(by_threshold, metric=IB), crawl_and_stop, partial(by_threshold, metric=IR), limited):
+        yield experiment(draws)
+    yield from small_site(web, draws)
+    yield from topics(draws)
+    yield several_words(draws, orderings(draws.web)[IR])
 
 
 def orderings(web: Web) -> dict[str, str]:
@@ -135,8 +131,8 @@ def by_threshold(draws: Draws, metric: str) -> PaperExperiment:
     levels = {share: threshold_for(web, metric, share) for share in HOT}
     curves = {share: draws.threshold_curves(specs, level, metric) for share, level in levels.items()}
     means = {share: heights(found) for share, found in curves.items()}
-    rows: list[Row] = [[spec, *(means[share][spec] for share in HOT), *_at(curves[SHOWN][spec])] for spec in specs]
-    table = paper_table(["ordering", *(f"mean P_ST, {share:.0%} hot" for share in HOT), *_AT], rows)
+    rows: list[Row] = [[spec, *(means[share][spec] for share in HOT), *at_shares(curves[SHOWN][spec], AT)] for spec in specs]
+    table = paper_table(["ordering", *(f"mean P_ST, {share:.0%} hot" for share in HOT), *heads(AT)], rows)
     how = (
         f"Crawl and stop with threshold, hot pages by {TITLES[metric]}, for thresholds that make {_shares()} of all pages hot; "
         f"drawn for {SHOWN:.0%}, and so are the last columns: P_ST after these shares of the web."
@@ -146,14 +142,6 @@ def by_threshold(draws: Draws, metric: str) -> PaperExperiment:
     if metric == IR:
         claims.append(_alike(means[SHOWN]))
     return PaperExperiment(f"Hot pages by {TITLES[metric]}", how, list(specs.values()), plot, table, claims)
-
-
-_SHARES = (0.1, 0.2, 0.3, 0.5)
-_AT = tuple(f"at {share:.0%}" for share in _SHARES)
-
-
-def _at(curves: list[Curve]) -> list[Drawn]:
-    return at_shares(curves, _SHARES)
 
 
 def _shares() -> str:
@@ -185,9 +173,10 @@ def crawl_and_stop(draws: Draws) -> PaperExperiment:
     curves = {metric: draws.hot_curves(specs, metric) for metric in (IB, IR)}
     means = {metric: heights(found) for metric, found in curves.items()}
     rows: list[Row] = [
-        [spec, means[IB][spec], *_at(curves[IB][spec]), means[IR][spec], *_at(curves[IR][spec])] for spec in specs
+        [spec, means[IB][spec], *at_shares(curves[IB][spec], AT), means[IR][spec], *at_shares(curves[IR][spec], AT)]
+        for spec in specs
     ]
-    header = ["ordering", *(f"{name} {head}" for name in ("IB", "IR") for head in ("mean P_CS", *_AT))]
+    header = ["ordering", *(f"{name} {head}" for name in ("IB", "IR") for head in ("mean P_CS", *heads(AT)))]
     says = "In the crawl-and-stop model too the PageRank ordering is the best for importance backlinks (IB)."
     claim = lead(says, "its mean P_CS is ahead of both others", means[IB], IR)
     how = "Crawl and stop: of the k pages fetched, those among the k most important. Drawn for backlinks (IB); IR beside it."

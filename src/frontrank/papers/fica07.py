@@ -24,8 +24,7 @@ from frontrank.lab.measures import SAMPLE, Curve, final_scores, kendall
 from frontrank.lab.numbers import listed, number
 from frontrank.papers.claims import ALIKE, READING, Claim, above, ahead, all_hold, decided, lead, listing, not_below
 from frontrank.papers.draws import Draws, at, at_shares, draw, heads, heights, middle, random_pages, stop_plot
-from frontrank.papers.reproduction import PaperExperiment, Reproduction, Row, describe, paper_table
-from frontrank.simulation.side_by_side import Progress
+from frontrank.papers.reproduction import PaperExperiment, Reproduced, Row, Tell, paper_table
 from frontrank.simulation.simulate import Run
 from frontrank.web.importance import importance
 from frontrank.web.seeds import find_seeds
@@ -47,20 +46,18 @@ MUCH_FASTER = 5.0
 EXPERIMENTS = 7
 
 
-def reproduce(web: Web, progress: Progress) -> Reproduction:
-    done: list[PaperExperiment] = []
+def reproduce(web: Web, tell: Tell) -> Reproduced:
     count = max(1, round(SEEDS * web.pages))
     seeds, reach = draw(web, random_pages(web, count))
-    draws = Draws(web, seeds, lambda text: progress(f"fica07: {text}", len(done), EXPERIMENTS))
-    for experiment in (throughput, ranking, independence, schedules, betas, constant, running_time):
-        done.append(experiment(draws))
+    draws = Draws(web, seeds, tell)
     setting = (
         f"{len(seeds)} draws of {count} random page{'s' * (count > 1)}, the paper's share of the web (1,000 of 18 million), at "
         f"least one. Every crawl fetches all it can reach ({min(reach) / web.pages:.1%} to {max(reach) / web.pages:.1%} of the "
         f"web; draws that reach too little are drawn again). K = n/{STEPS} = {step(web):,} pages. Importance is PageRank with "
         f"damping 0.85. {READING} The paper's web is the .uk of 18 million pages, from one draw."
     )
-    return Reproduction("fica07", f"fica07 on {web.name}", PAPER, describe(web), setting, done)
+    experiments = (throughput, ranking, independence, schedules, betas, constant, running_time)
+    return setting, (experiment(draws) for experiment in experiments)
 
 
 def step(web: Web) -> int:

@@ -34,8 +34,7 @@ from frontrank.papers.claims import (
     untested,
 )
 from frontrank.papers.draws import ROUNDS, Draws, at_shares, draw, heads, heights, middle, random_pages
-from frontrank.papers.reproduction import IDEAL, RANDOM, PaperExperiment, Plot, Reproduction, Row, describe, paper_table
-from frontrank.simulation.side_by_side import Progress
+from frontrank.papers.reproduction import IDEAL, RANDOM, PaperExperiment, Plot, Reproduced, Row, Tell, paper_table
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
@@ -46,6 +45,7 @@ PAPER = (
 TOP = 160
 PAGES = 105_896_555  # of the paper's web
 FETCHED = 80_000_000 / PAGES
+EXPERIMENTS = 3
 STEPS = 8  # points of the running time
 NEAR = 0.02  # "almost as effective"
 WINDOWED = "rankmass:window=0.05"
@@ -61,22 +61,19 @@ LESS = "From M = 20 to 100 less is gained than from 2 to 20."
 ENOUGH = "An M beyond 100 changes almost nothing."
 
 
-def reproduce(web: Web, progress: Progress) -> Reproduction:
+def reproduce(web: Web, tell: Tell) -> Reproduced:
     best = find_seeds(web, f"top:{min(TOP, web.pages)}")
     count = max(1, round(TOP / PAGES * web.pages))
     seeds, reach = draw(web, random_pages(web, min(count, len(best)), best))
     budget = max(1, round(FETCHED * min(reach)))
-    done: list[PaperExperiment] = []
-    draws = Draws(web, seeds, lambda text: progress(f"fpr10: {text}", len(done), 3), budget)
-    for experiment in (effectiveness, windows, efficiency):
-        done.append(experiment(draws))
+    draws = Draws(web, seeds, tell, budget)
     setting = (
         f"{len(seeds)} draws: every crawl starts from {count} of the {len(best)} pages of the greatest PageRank (the paper "
         f"takes {TOP}, of {PAGES / 1e6:.1f} million pages; the same share, at least one) and fetches {budget:,} pages: of the "
         f"{min(reach):,} that the seeds reach at least, the share that the paper fetched. PageRank has damping 0.85. {READING} "
         f"The paper's web is uk-2007-05, from one set of seeds."
     )
-    return Reproduction("fpr10", f"fpr10 on {web.name}", PAPER, describe(web), setting, done)
+    return setting, (experiment(draws) for experiment in (effectiveness, windows, efficiency))
 
 
 def extended(web: Web) -> tuple[str, ...]:

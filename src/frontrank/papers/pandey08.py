@@ -16,7 +16,7 @@ Reference: Pandey, Olston: Crawl Ordering by Search Impact, WSDM 2008.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,19 +38,19 @@ from frontrank.papers.reproduction import (
     RANDOM,
     PaperExperiment,
     Plot,
-    Reproduction,
+    Reproduced,
     Row,
-    describe,
+    Tell,
     paper_table,
     skip,
 )
 from frontrank.search.divided import Divided, halves
 from frontrank.search.expected_score import page_features
-from frontrank.simulation.side_by_side import Progress
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
 PAPER = "Sandeep Pandey, Christopher Olston: Crawl Ordering by Search Impact. WSDM 2008."
+EXPERIMENTS = 10
 GROUPS = 5  # of pages by PageRank
 WEAK = 0.3  # a correlation below this is weak
 FIRST = 0.05  # of the uncrawled pages: "at first"
@@ -72,42 +72,40 @@ PROMOTED_TAIL = "The hybrid policy fetches pages of high impact and weak standin
 ALL = (CORRELATED, GROWS, EARLY, DRIES, HYBRID, PRONOUNCED, PROMOTED_TAIL, FALLS, CARRIES, FEW, NEARLY_ALL, SOME)
 
 
-def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress, impact: str | None = None) -> Reproduction:
+def reproduce(web: Web, tell: Tell, workload: Workload | Divided | None, impact: str | None) -> Reproduced:
     if impact == "clicks":
         raise InputError("pandey08 is about what searchers are shown, not about clicks; drop --impact")
-    done: list[PaperExperiment] = []
-
-    def tell(text: str) -> None:
-        progress(f"pandey08: {text}", min(len(done), 9), 10)
-
     searchers = ""
+    experiments: Iterable[PaperExperiment]
     if reason := unsearchable(web):
-        done.append(skip("All experiments", reason, ALL))
+        experiments = [skip("All experiments", reason, ALL)]
     else:
-        given = workload is not None
         log = workload if isinstance(workload, Divided) else halves(workload or made_workload(web))
-        searchers = f"{told_of(log.whole, given)} {log.sentence()}"
-        both = datasets(web, log, tell, DRAWS)
-        done.append(correlation(both[0]))
-        policies = []
-        for data in both:
-            tell(f"policies, {data.name}")
-            policies.append([compared(one) for one in data.all])
-            done.append(effectiveness(data, policies[-1]))
-        done[-1] = replace(done[-1], claims=[*done[-1].claims, advantage(policies)])
-        for data in both:
-            tell(f"standing and impact, {data.name}")
-            done.append(fitted(data))
-            done.append(promoted(data))
-        for data in both:
-            tell(f"improvability, {data.name}")
-            done += improving(data)
+        searchers = f"{told_of(log.whole, workload is not None)} {log.sentence()}"
+        experiments = _experiments(datasets(web, log, tell, DRAWS), tell)
     setting = (
         f"Dataset 1: {UNCRAWLED:.0%} of the pages, drawn at random, are uncrawled, as far as others link to them. Dataset 2: "
         f"the {PROMOTED:.0%} of them of the greatest PageRank are moved to the crawled ones. {DRAWS} draws. {searchers} "
         f"{READING}"
     )
-    return Reproduction("pandey08", f"pandey08 on {web.name}", PAPER, describe(web), setting, done)
+    return setting, experiments
+
+
+def _experiments(both: list[Drawing[Dataset]], tell: Tell) -> Iterator[PaperExperiment]:
+    yield correlation(both[0])
+    policies = []
+    for data in both:
+        tell(f"policies, {data.name}")
+        policies.append([compared(one) for one in data.all])
+        found = effectiveness(data, policies[-1])
+        yield found if data is both[0] else replace(found, claims=[*found.claims, advantage(policies)])
+    for data in both:
+        tell(f"standing and impact, {data.name}")
+        yield fitted(data)
+        yield promoted(data)
+    for data in both:
+        tell(f"improvability, {data.name}")
+        yield from improving(data)
 
 
 def correlation(of: Drawing[Dataset]) -> PaperExperiment:

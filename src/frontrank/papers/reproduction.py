@@ -23,6 +23,7 @@ FETCHED = "share of the web fetched"
 Value = str | int | float | None
 Row = Sequence[Value | Drawn]  # figures of several draws are written as mean and spread
 Tell = Callable[[str], None]
+Reproduced = tuple[str, Iterable["PaperExperiment"]]  # the setting, and the experiments as they are done
 
 
 @dataclass(frozen=True)

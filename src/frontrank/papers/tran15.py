@@ -17,7 +17,7 @@ SIGIR 2015.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from frontrank.lab.drawn import Drawn
 from frontrank.lab.measures import Curve
@@ -40,7 +40,7 @@ from frontrank.papers.claims import (
 from frontrank.papers.draws import DRAWS, TRIED, Drawing, at, heads, heights, middle, random_pages
 from frontrank.papers.made_queries import lines, searched, told_of, unsearchable
 from frontrank.papers.parts import reached, start_page
-from frontrank.papers.reproduction import RANDOM, PaperExperiment, Plot, Reproduction, Row, Tell, describe, paper_table, skip
+from frontrank.papers.reproduction import RANDOM, PaperExperiment, Plot, Reproduced, Row, Tell, paper_table, skip
 from frontrank.papers.tran15_frontier import ENRICHED, OMEGA, VIEWED, frontier, omega
 from frontrank.papers.tran15_learned import LEARNED, learning, promised
 from frontrank.papers.tran15_scenario import (
@@ -55,7 +55,6 @@ from frontrank.papers.tran15_scenario import (
     ordered,
 )
 from frontrank.search.divided import Divided, halves
-from frontrank.simulation.side_by_side import Progress
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
@@ -64,6 +63,7 @@ PAPER = (
     "Frontier Ranking. SIGIR 2015."
 )
 CRAWLED = (0.3, 0.6)
+EXPERIMENTS = 7 * len(CRAWLED)
 SAME_REACH = 0.95  # of what the first start page reaches: the others must reach nearly as much
 FIRST = 0.01  # of the frontier: "at first"
 
@@ -78,18 +78,13 @@ LOW = "Pages picked by Q-Overlap have a lower PageRank than those of RW, RW-EG, 
 ALL = (VIEWED, ENRICHED, OMEGA, WALK, EDGES, LATER, DRIES, CHANCE, CLICKS, RANK, LOW, LEARNED)
 
 
-def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress, impact: str | None = None) -> Reproduction:
-    steps = 7 * len(CRAWLED)
-    done: list[PaperExperiment] = []
-
-    def tell(text: str) -> None:
-        progress(f"tran15: {text}", min(len(done), steps - 1), steps)
-
+def reproduce(web: Web, tell: Tell, workload: Workload | Divided | None, impact: str | None) -> Reproduced:
     searchers, draws = "", 0
+    experiments: Iterable[PaperExperiment]
     given = workload is not None
     known = web.views is not None or web.clicks is not None
     if reason := "" if known and not given else unsearchable(web):
-        done += [skip(f"{share:.0%} fetched", reason, ALL) for share in CRAWLED]
+        experiments = [skip(f"{share:.0%} fetched", reason, ALL) for share in CRAWLED]
     else:
         log = halves(workload) if isinstance(workload, Workload) else workload
         if not given and not known:
@@ -106,15 +101,14 @@ def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress,
             searchers = f"{own}{told_of(log.whole, given)} {log.sentence()}"
         starts = _starts(web)
         draws = len(starts)
-        for share in CRAWLED:
-            done += _scene(web, log, starts, share, impact, tell)
+        experiments = (one for share in CRAWLED for one in _scene(web, log, starts, share, impact, tell))
     setting = (
         f"Crawls by bfs have fetched {' or '.join(f'{s:.0%}' for s in CRAWLED)} of the web. {draws} draws: the first starts at "
         f"the web's start page, the others at random pages that reach nearly as much; each halves the log and the frontier "
         f"anew. {searchers} {READING} The paper's webs: Wikipedia, 477 thousand pages fetched and 127 thousand waiting, and a "
         "crawl of 74 and 24 million, with the queries and clicks of their time."
     )
-    return Reproduction("tran15", f"tran15 on {web.name}", PAPER, describe(web), setting, done)
+    return setting, experiments
 
 
 def _starts(web: Web) -> list[tuple[int, int]]:
