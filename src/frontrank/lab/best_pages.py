@@ -17,10 +17,10 @@ from frontrank.kernels.coarse import coarse
 from frontrank.kernels.jit import Array
 from frontrank.lab.next_pages import Ranking
 from frontrank.orderings.ranker import Ranker
-from frontrank.sources.parquet_crawl import ParquetCrawl, earlier_moments
+from frontrank.sources.parquet_crawl import ParquetCrawl
 from frontrank.system.files import check_target, written_beside
 from frontrank.system.lazy import pa, pq
-from frontrank.web.view import CrawlView
+from frontrank.web.view import CrawlView, earlier_moments
 
 PIECE = 1 << 20  # rows of scores that are written at a time
 

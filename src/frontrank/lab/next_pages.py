@@ -14,7 +14,6 @@ from frontrank.errors import InputError, SeedError
 from frontrank.kernels.jit import Array
 from frontrank.lab.frame import Frame, FrameColumn, Tabular, check_table_target
 from frontrank.lab.measures.impact import picks
-from frontrank.lab.scenario import CYCLES
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.tracer import starts_json
@@ -23,7 +22,7 @@ from frontrank.system.capacity import check_ranking
 from frontrank.system.files import written_beside
 from frontrank.system.lazy import pa, pq
 from frontrank.web.strings import Texts
-from frontrank.web.view import CrawlView
+from frontrank.web.view import CrawlView, earlier_moments
 from frontrank.web.web import Web
 
 VOTERS = 10
@@ -63,14 +62,9 @@ def view_for(crawl: CrawlTables, rankers: Sequence[Ranker], impact: Any = None) 
         if not view.impact.any():
             raise InputError(f"{names}: all impacts are zero, so no page has a vote; import a log with clicks or views")
     if "history" in needs:
-        view.history = [earlier(crawl, share, impact, search) for share in CYCLES]
+        earlier = (crawl.fetched[:rows] for rows in earlier_moments(len(crawl.fetched)))
+        view.history = [replace(crawl, fetched=pages).view(impact, search) for pages in earlier]  # with today's impact
     return view
-
-
-def earlier(crawl: CrawlTables, share: float, impact: Any, search: bool) -> CrawlView:
-    """The crawl as it was after the first share of its fetches, with impact as it is known now."""
-    rows = max(1, round(share * len(crawl.fetched)))
-    return replace(crawl, fetched=crawl.fetched[:rows]).view(impact, search)
 
 
 @dataclass(frozen=True, eq=False)

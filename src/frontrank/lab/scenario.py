@@ -38,11 +38,10 @@ from frontrank.simulation.simulate import simulate
 from frontrank.specs import split as split_spec
 from frontrank.web.importance import importance
 from frontrank.web.seeds import find_seeds
-from frontrank.web.view import CrawlView, Workload
+from frontrank.web.view import CrawlView, Workload, earlier_moments
 from frontrank.web.web import Web
 
 TRAINING = 0.65  # of F, in the split protocol
-CYCLES = (1 / 2, 2 / 3, 5 / 6)  # of D: the earlier moments that the deployed protocol learns from
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +110,9 @@ def build_scenario(
     view = _seen(past, pages, order, queries)
     _check_frontier(view, crawled)
     if learns and protocol != "split":
-        for at, cycle in enumerate(CYCLES):
-            tell("earlier moments of the crawl", at, len(CYCLES))
-            view.history.append(_seen(past, pages, order[: max(1, round(cycle * len(order)))], queries))
+        for at, fetched in enumerate(moments := earlier_moments(len(order))):
+            tell("earlier moments of the crawl", at, len(moments))
+            view.history.append(_seen(past, pages, order[:fetched], queries))
     known = {"views": web.views, "clicks": web.clicks} | {judged_by: true}
     views, clicks = (None if one is None else one[view.pages] for one in known.values())
     tested, rank = np.flatnonzero(~view.fetched), importance(web)[view.pages]

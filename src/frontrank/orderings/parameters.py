@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import ClassVar, TypeVar, get_type_hints
 
 import numpy as np
 
-from frontrank.errors import SpecError
-from frontrank.specs import text_of, write
+from frontrank.errors import SpecError, nearest
+from frontrank.specs import text_of, value_of, write
 
 
 @dataclass(frozen=True)
@@ -51,3 +52,15 @@ class Parameters:
     def called(self) -> str:
         """Its name in specifications; a class without one is found by its module."""
         return self.name or f"{type(self).__module__}:{type(self).__qualname__}"
+
+
+P = TypeVar("P", bound=Parameters)
+
+
+def from_texts(kind: type[P], given: Mapping[str, str], more: tuple[str, ...] = ()) -> P:
+    """What a specification says: parameters by name, as text. ``more`` are names that could be meant, too."""
+    name, known, hints = kind.name or kind.__name__, [f.name for f in fields(kind)], get_type_hints(kind)
+    for key in given:
+        if key not in known:
+            raise SpecError(f"{name}: unknown parameter {key!r}{nearest(key, [*known, *more])}")
+    return kind(**{key: value_of(name, key, text, hints[key]) for key, text in given.items()})

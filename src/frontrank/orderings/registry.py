@@ -15,6 +15,7 @@ from frontrank.orderings.batch import RANKERS
 from frontrank.orderings.batch.fusion import Fusion
 from frontrank.orderings.online import POLICIES
 from frontrank.orderings.online.combine import Combine, combined
+from frontrank.orderings.parameters import from_texts
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import EVERY, Periodic, Ranker
 from frontrank.plugins import Registry
@@ -149,9 +150,7 @@ def _policy(ordering: Ordering, given: dict[str, str]) -> Policy:
     if issubclass(ordering, Ranker):
         every = value_of(ordering.name, "every", given.pop("every", str(EVERY)), int)
         return Periodic(_made_ranker(ordering, given), every)
-    policy = _construct(ordering, given)
-    assert isinstance(policy, Policy)
-    return policy
+    return from_texts(ordering, given)
 
 
 def _ranker(name: str, given: dict[str, str]) -> Ranker:
@@ -164,18 +163,7 @@ def _ranker(name: str, given: dict[str, str]) -> Ranker:
 def _made_ranker(ordering: type[Ranker], given: dict[str, str]) -> Ranker:
     if ordering is Fusion:
         return _fusion(given)
-    ranker = _construct(ordering, given, ("every",))
-    assert isinstance(ranker, Ranker)
-    return ranker
-
-
-def _construct(ordering: Ordering, given: dict[str, str], more: tuple[str, ...] = ()) -> Any:
-    known = {key: value for key, value in parameters(ordering).items() if key not in more}
-    name = ordering.name or ordering.__name__
-    for key in given:
-        if key not in known:
-            raise SpecError(f"{name}: unknown parameter {key!r}{nearest(key, [*known, *more])}")
-    return ordering(**{key: value_of(name, key, text, known[key][0]) for key, text in given.items()})
+    return from_texts(ordering, given, ("every",))
 
 
 def _fusion(given: dict[str, str]) -> Ranker:

@@ -11,15 +11,14 @@ implications for an incremental crawler, VLDB 2000), with one rate for each of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import get_type_hints
+from dataclasses import dataclass
 
 import numpy as np
 
 from frontrank.errors import InputError, SpecError, nearest
 from frontrank.kernels.jit import Array
-from frontrank.orderings.parameters import Parameters
-from frontrank.specs import Duration, split, value_of
+from frontrank.orderings.parameters import Parameters, from_texts
+from frontrank.specs import Duration, split
 
 DAY = 86400.0
 CLASSES = ((0.23, 1.0), (0.15, 7.0), (0.16, 30.0), (0.16, 120.0), (0.30, 365.0))  # share of pages, days between changes
@@ -115,9 +114,4 @@ def parse(spec: str) -> Changes:
     name, given = split(spec)
     if name not in CHANGES:
         raise SpecError(f"unknown changes {name!r}{nearest(name, CHANGES)}")
-    kind = CHANGES[name]
-    hints, known = get_type_hints(kind), [f.name for f in fields(kind)]
-    for key in given:
-        if key not in known:
-            raise SpecError(f"{name}: unknown parameter {key!r}{nearest(key, known) if known else '; it has none'}")
-    return kind(**{key: value_of(name, key, text, hints[key]) for key, text in given.items()})
+    return from_texts(CHANGES[name], given)

@@ -147,18 +147,18 @@ def _from_afar(pieces: Pieces) -> tuple[int, Rename, Array]:
     for src, dst in pieces():
         for numbers in (src, dst):
             for begin in range(0, numbers.size, BATCH):
-                keys = compiled(_spread)(numbers[begin : begin + BATCH])
+                keys = _spread(numbers[begin : begin + BATCH])
                 table = hashtable.with_capacity(table, keys.size)
                 compiled(hashtable.number_all)(table, keys, np.empty(keys.size, np.int32))
     count = int(table.counts[hashtable.COUNT])
-    ids = compiled(_gathered)(table.keys[:count])
+    ids = _gathered(table.keys[:count])
     order = np.argsort(ids)
     rank = np.empty(count, np.int32)
     rank[order] = np.arange(count, dtype=np.int32)
 
     def rename(numbers: Array) -> Array:
         pages = np.empty(numbers.size, np.int32)
-        compiled(_look_up)(table, rank, compiled(_spread)(numbers), pages)
+        compiled(_look_up)(table, rank, _spread(numbers), pages)
         return pages
 
     return count, rename, ids[order]
@@ -206,23 +206,15 @@ def _list(there: Array, ids: Array) -> None:
                 n += 1
 
 
-@kernel
 def _spread(numbers: Array) -> Array:
     """Each number as another one of 64 bits, whose low bits look like chance; ``_gathered`` undoes it."""
-    keys = np.empty(numbers.size, np.int64)
-    for j in range(numbers.size):
-        key = np.uint64(numbers[j]) * SPREAD
-        keys[j] = np.int64(key ^ (key >> np.uint64(32)))
-    return keys
+    keys = numbers.astype(np.uint64) * SPREAD
+    return (keys ^ (keys >> np.uint64(32))).view(np.int64)
 
 
-@kernel
 def _gathered(keys: Array) -> Array:
-    numbers = np.empty(keys.size, np.int64)
-    for j in range(keys.size):
-        key = np.uint64(keys[j])
-        numbers[j] = np.int64((key ^ (key >> np.uint64(32))) * GATHER)
-    return numbers
+    spread = keys.view(np.uint64)
+    return ((spread ^ (spread >> np.uint64(32))) * GATHER).view(np.int64)
 
 
 @kernel

@@ -52,16 +52,11 @@ from frontrank.sources.spilled import SpilledLinks
 from frontrank.sources.web_directory import mapped
 from frontrank.system.capacity import BYTES_A_PAGE, gb
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
+from frontrank.web.web import numbered
 
 TABLES = ("links", "pages")
-EARLIER = (1 / 2, 2 / 3, 5 / 6)  # of what is fetched: the moments that are learned from
 BYTES_A_LINK = 40  # of memory, where a ranker learns from earlier moments
 DISK_A_LINK, DISK_A_PAGE = 24, 8  # as they come, by bucket, sorted; by target
-
-
-def earlier_moments(fetched: int) -> list[int]:
-    """How many pages were fetched at the moments that are learned from."""
-    return [max(1, round(share * fetched)) for share in EARLIER]
 
 
 def is_parquet_crawl(path: str) -> bool:
@@ -174,9 +169,7 @@ class ParquetCrawl:
     def _search(self, view: CrawlView) -> SearchView:
         workload, urls = load_workload(table_path(self.path, "queries")), self.strings("url")
         anchors = self.strings("anchors") if "anchors" in self.columns else [""] * self.pages
-        names = self.strings("host") if "host" in self.columns else [host_of(url) for url in urls]
-        numbers: dict[str, int] = {}
-        hosts = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
+        hosts, _ = numbered(self.strings("host") if "host" in self.columns else map(host_of, urls))
         shown = Results(*results_of(self.path, workload, view.fetched))
         return SearchView(workload, shown, urls, anchors, hosts)
 

@@ -143,8 +143,10 @@ def link_pieces(tables: ParquetTables, progress: Progress | None = None) -> Iter
     links = 0
     for part, row, batch in batches_of(tables.links.parts, ["source", "target"]):
         source, target = (numbers_of(part, row, batch, column) for column in ("source", "target"))
-        at = compiled(_outside)(source, target, tables.pages.rows)
-        if at >= 0:
+        # Seen as unsigned, a negative number is larger than every limit: one pass each finds both faults.
+        ends = [numbers.view(np.uint64) for numbers in (source, target)]
+        if source.size and max(int(numbers.max()) for numbers in ends) >= tables.pages.rows:
+            at = min(int(np.argmax(numbers >= tables.pages.rows)) for numbers in ends if numbers.max() >= tables.pages.rows)
             wrong = int(source[at]) if not 0 <= source[at] < tables.pages.rows else int(target[at])
             raise SourceError(f"{part}, row {row + at + 1}: {not_known(wrong, tables.pages.rows)}")
         yield source, target
@@ -202,14 +204,6 @@ def _enter(numbers: Array, before: int, seen: Array) -> tuple[int, bool]:
         seen[number] = True
         in_order = in_order and number == before + j
     return -1, in_order
-
-
-@kernel
-def _outside(source: Array, target: Array, pages: int) -> int:
-    for j in range(source.size):
-        if source[j] < 0 or source[j] >= pages or target[j] < 0 or target[j] >= pages:
-            return j
-    return -1
 
 
 def impact_of(path: str, column: Any, name: str) -> Array:

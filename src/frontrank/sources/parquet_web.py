@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -161,16 +162,11 @@ def _write_table(path: Path, pieces: Iterator[Any], progress: Progress | None, w
     rows = 0
     schema = first.schema.with_metadata(MARK)
     with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False, write_page_checksum=True) as writer:
-        for piece in _after(first, pieces):
+        for piece in chain([first], pieces):
             writer.write_table(piece.cast(schema), row_group_size=BATCH)
             rows += piece.num_rows
             if progress is not None:
                 progress(f"{path.parent.name}: {rows:,} {what} written")
-
-
-def _after(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from rest
 
 
 def _link_tables(web: Web) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from types import TracebackType
 import numpy as np
 
 from frontrank.errors import SourceError
-from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.kernels.jit import Array
 from frontrank.sources.names import HostTable
 from frontrank.sources.web_directory import StringsFile
 from frontrank.system.files import NpyFile
@@ -104,10 +104,13 @@ def packed_lines(path: str, chunk: int = CHUNK) -> Iterator[Packed]:
     for data in chunks(path, chunk):
         check_text(path, data, lines)
         bytes_ = np.frombuffer(data, np.uint8)
-        begins, ends = np.empty(data.count(b"\n") + 1, np.int64), np.empty(data.count(b"\n") + 1, np.int64)
-        count = compiled(_lines)(bytes_, begins, ends)
-        yield Packed.picked(bytes_, begins[:count], ends[:count])
-        lines += count
+        ends = np.flatnonzero(bytes_ == NEWLINE)
+        begins = np.concatenate([[0], ends + 1])
+        ends -= (ends > begins[:-1]) & (bytes_[ends - 1] == RETURN)
+        if begins[-1] < bytes_.size:  # the last line has no end
+            ends = np.append(ends, bytes_.size)
+        yield Packed.picked(bytes_, begins[: ends.size], ends)
+        lines += ends.size
 
 
 def check_text(path: str, data: bytes, lines: int) -> None:
@@ -117,17 +120,3 @@ def check_text(path: str, data: bytes, lines: int) -> None:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + lines + 1
         raise SourceError(f"{path}, line {line}: not UTF-8 text") from None
-
-
-@kernel
-def _lines(data: Array, begins: Array, ends: Array) -> int:
-    count = 0
-    at = 0
-    while at < data.size:
-        begins[count] = at
-        while at < data.size and data[at] != NEWLINE:
-            at += 1
-        ends[count] = at - 1 if at > begins[count] and at < data.size and data[at - 1] == RETURN else at
-        count += 1
-        at += 1
-    return count

@@ -30,7 +30,6 @@ from frontrank.orderings.batch.ml.ml import WALK_WEIGHT, Examples, K, Ml, share_
 from frontrank.orderings.batch.rw import WalkSettings
 from frontrank.orderings.batch.sampled import taken
 from frontrank.orderings.ranker import Ranker
-from frontrank.sources.parquet_crawl import earlier_moments
 from frontrank.spark.by_links import edge_settings, scores_by_links, scores_with
 from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Result, Stretch
@@ -38,6 +37,7 @@ from frontrank.spark.local_web import LocalWeb, SolverWeb, run_locally
 from frontrank.spark.places import places_by
 from frontrank.spark.walks import SolvedVector, check_impact, indegree
 from frontrank.spark.web import SparkWeb, add_up
+from frontrank.web.view import earlier_moments
 
 PIECE = 1 << 16  # pages whose features a task has at a time
 MAX_LOCAL = 20_000_000  # pages and links up to which a ranker is one task's: 160 MB of blocks

@@ -36,6 +36,7 @@ from frontrank.spark.walks import SolvedVector, indegree
 from frontrank.spark.web import SparkWeb
 from frontrank.system.lazy import pa
 from frontrank.web.view import Results, SearchView, Workload
+from frontrank.web.web import numbered
 
 PAIR = "query long, page long, score double, features binary"
 Segments = Callable[[Iterable[Any]], Iterator["Segment"]]
@@ -111,14 +112,13 @@ def _query_log(pages: int, workload: Workload, results: Results, hosts: list[str
     shown = query * pages + results.page
     order = np.argsort(shown)
     overall = float(results.score.mean()) if len(results.score) else 0.0
-    numbers: dict[str, int] = {}
-    of = np.array([numbers.setdefault(host, len(numbers)) for host in hosts], np.int64)
-    sums, count = np.bincount(of, results.score, len(numbers)), np.bincount(of, minlength=len(numbers))
+    of, names = numbered(hosts)
+    sums, count = np.bincount(of, results.score, len(names)), np.bincount(of, minlength=len(names))
     means = (sums + HOST_PAIRS * overall) / (count + HOST_PAIRS)
     search = SearchView(workload, results, [], [], np.empty(0, np.int32))
     of_query = query_features(search, ranker.k).astype(np.float32)
     usual = (HOST_PAIRS * overall) / HOST_PAIRS
-    host_mean = {host: float(means[at]) for host, at in numbers.items()}
+    host_mean = dict(zip(names, means.tolist(), strict=True))
     return QueryLog(workload, shown[order], results.score[order], host_mean, usual, of_query, ranker.g, ranker.rho)
 
 

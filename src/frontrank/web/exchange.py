@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
 from frontrank.system.lazy import Lazy, pd, sparse
-from frontrank.web.web import Web, hosts_from_urls
+from frontrank.web.web import Web, hosts_from_urls, numbered
 
 networkx: Any = Lazy("networkx")
 STRINGS = {"url": "urls", "title": "titles", "text": "texts"}  # attribute: column
@@ -140,16 +139,10 @@ def _columns(names: Sequence[Hashable], by_name: Mapping[str, list[Any]]) -> dic
             columns[key] = np.array([0.0 if _missing(value) else _number(value, key) for value in values])
     hosts = by_name.get("host")
     if hosts is not None:
-        columns["hosts"], columns["host_names"] = _hosts(["" if _missing(host) else str(host) for host in hosts])
+        columns["hosts"], columns["host_names"] = numbered(["" if _missing(host) else str(host) for host in hosts])
     elif "urls" in columns and all(map(host_of, columns["urls"])):
         columns["hosts"], columns["host_names"] = hosts_from_urls(columns["urls"])
     return columns
-
-
-def _hosts(names: Iterable[str]) -> tuple[Array, list[str]]:
-    number: dict[str, int] = {}
-    hosts = np.array([number.setdefault(name, len(number)) for name in names], np.int32)
-    return hosts, list(number)
 
 
 def _is_whole(name: Hashable) -> bool:

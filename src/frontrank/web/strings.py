@@ -39,8 +39,9 @@ class Texts(Sequence[str]):
         return int(pc.index(self.array, text).as_py())
 
     def __iter__(self) -> Iterator[str]:
-        for begin in range(0, len(self.array), 1024):  # many at a time: an Arrow scalar for each costs ten times as much
-            yield from (text or "" for text in self.array[begin : begin + 1024].to_pylist())
+        for batch in getattr(self.array, "chunks", [self.array]):
+            for begin in range(0, len(batch), 1024):  # many at a time: an Arrow scalar for each costs ten times as much
+                yield from (text or "" for text in batch[begin : begin + 1024].to_pylist())
 
 
 class Deferred(Texts):
@@ -63,12 +64,6 @@ class Deferred(Texts):
 
     def __len__(self) -> int:
         return self._length
-
-    def __iter__(self) -> Iterator[str]:
-        for batch in getattr(self.array, "chunks", [self.array]):
-            for begin in range(0, len(batch), 1024):
-                for text in batch[begin : begin + 1024].to_pylist():
-                    yield text or ""
 
 
 class Picked(Sequence[str]):

@@ -25,6 +25,12 @@ from frontrank.web.strings import Picked
 from frontrank.web.web import Web
 
 HISTORY = 3  # earlier moments that an ordering learns from
+EARLIER = (1 / 2, 2 / 3, 5 / 6)  # of what is fetched: these moments, where all of a crawl is known
+
+
+def earlier_moments(fetched: int) -> list[int]:
+    """How many pages were fetched at the moments that are learned from."""
+    return [max(1, round(share * fetched)) for share in EARLIER]
 
 
 @kernel

@@ -6,7 +6,7 @@ in the order in which they are on the page. Every source brings its links into t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -287,14 +287,16 @@ def _joined(anchors: Sequence[str], at: Array, keep: Array, links: int) -> list[
 
 
 def hosts_from_urls(urls: Sequence[str]) -> tuple[Array, list[str]]:
-    """Host numbers in order of first appearance, and their names.
+    """Host numbers in order of first appearance, and their names."""
+    return numbered(map(host_of, urls))
 
-    >>> numbers, names = hosts_from_urls(["http://a/x", "http://b/", "http://a/y"])
+
+def numbered(names: Iterable[str]) -> tuple[Array, list[str]]:
+    """The numbers of names, in order of first appearance, and these names.
+
+    >>> numbers, names = numbered(["b", "a", "b"])
     >>> numbers.tolist(), names
-    ([0, 1, 0], ['a', 'b'])
+    ([0, 1, 0], ['b', 'a'])
     """
     table: dict[str, int] = {}
-    hosts = np.empty(len(urls), np.int32)
-    for page, url in enumerate(urls):
-        hosts[page] = table.setdefault(host_of(url), len(table))
-    return hosts, list(table)
+    return np.fromiter((table.setdefault(name, len(table)) for name in names), np.int32), list(table)

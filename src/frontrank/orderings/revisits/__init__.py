@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, get_type_hints
+from typing import Any
 
 from frontrank.deprecated import PARAMETERS, current_parameters
 from frontrank.errors import SpecError, nearest
+from frontrank.orderings.parameters import from_texts
 from frontrank.orderings.revisits.adaptive import Adaptive
 from frontrank.orderings.revisits.allocated import Optimal, Proportional, Uniform
 from frontrank.orderings.revisits.fixed import Fixed
 from frontrank.orderings.revisits.gain import Gain
 from frontrank.orderings.revisits.revisit import Revisit
-from frontrank.specs import split, value_of
+from frontrank.specs import split
 
 REVISITS: dict[str, type[Revisit]] = {
     revisit.name: revisit for revisit in (Fixed, Adaptive, Gain, Uniform, Proportional, Optimal)
@@ -38,14 +39,7 @@ def parse(spec: str, live: bool = False) -> Revisit:
     frontrank.errors.SpecError: unknown revisit policy 'adaptve'; did you mean 'adaptive'? Known: ...
     """
     name, given = split(spec)
-    kind = _class(name)
-    given = current_parameters(name, given)
-    hints = get_type_hints(kind)
-    known = [f.name for f in fields(kind)]
-    for key in given:
-        if key not in known:
-            raise SpecError(f"{name}: unknown parameter {key!r}{nearest(key, known)}")
-    revisit = kind(**{key: value_of(name, key, text, hints[key]) for key, text in given.items()})
+    revisit = from_texts(_class(name), current_parameters(name, given))
     if live and revisit.knows_rates:
         usable = ", ".join(known for known, one in REVISITS.items() if not one.knows_rates)
         raise SpecError(f"{name} goes by how often pages really change, which only a simulation knows; use one of {usable}")

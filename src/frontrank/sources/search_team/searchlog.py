@@ -51,7 +51,7 @@ from frontrank.sources.search_team.tables import TeamTable
 from frontrank.system.lazy import pa
 from frontrank.web.dates import AskedOn
 from frontrank.web.strings import Texts
-from frontrank.web.web import IMPACTS, Web
+from frontrank.web.web import IMPACTS, Web, numbered
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +123,7 @@ def _hosts(table: TeamTable, row: Array, urls: Sequence[str]) -> tuple[Array, li
     """Host numbers by first appearance; a host that is not given is that of the URL."""
     given = table.get("host")
     names: Iterable[str] = [""] * len(urls) if given is None else _of_rows(given, row, len(urls) - row.size)
-    numbers: dict[str, int] = {}
-    hosts = np.empty(len(urls), np.int32)
-    for page, (name, url) in enumerate(zip(names, urls, strict=True)):
-        hosts[page] = numbers.setdefault(name.lower() or host_of(url), len(numbers))
-    return hosts, list(numbers)
+    return numbered(name.lower() or host_of(url) for name, url in zip(names, urls, strict=True))
 
 
 def _unlinked(web: Web, fetched: Array) -> int:
