@@ -80,9 +80,6 @@ def load_warc(path: str | os.PathLike[str], progress: Progress | None = None, un
     return found.web(os.path.basename(os.path.normpath(where)), uncaptured)
 
 
-# --- records ---
-
-
 # --- captures ---
 
 

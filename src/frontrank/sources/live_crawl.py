@@ -11,6 +11,7 @@ page with one link. The crawl may still be running.
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,16 +41,13 @@ def load_fetched(path: str, progress: Progress | None = None) -> Web:
 def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
     """The pages that a crawl fetched, with the links between them; ``waiting`` adds those that wait, behind them."""
     folder = Path(where)
-    journal = Journal.open(folder, read_only=True)
-    try:
+    with closing(Journal.open(folder, read_only=True)) as journal:
         names = [url for urls, _ in journal.urls() for url in urls]
         with sentences(journal):
             found = _read(journal, len(names))
         if not found.pages:
             raise SourceError(f"{folder}: this crawl has fetched no page yet; there is nothing to simulate on")
         has_texts, notes, policy = journal.has_texts(), journal.notes, stored_spec(journal)
-    finally:
-        journal.close()
     pages = found.pages
     if waiting:
         others = set(range(len(names))).difference(pages, found.failed)
@@ -153,11 +151,8 @@ def _picked(anchors: list[str], lengths: Array, inside: Array) -> list[str]:
 
 def _texts(folder: Path, urls: list[str], pages: list[int], has_texts: bool) -> Any:
     if has_texts:  # the ordering read them, so the trace has them
-        journal = Journal.open(folder, read_only=True)
-        try:
+        with closing(Journal.open(folder, read_only=True)) as journal:
             return pa.array(journal.texts(pages), pa.string())
-        finally:
-            journal.close()
     from frontrank.sources.captured import load_warc
 
     stored = load_warc(folder / "warc")

@@ -25,9 +25,10 @@ import numpy as np
 from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import canonical
+from frontrank.sources.search_team.tablefiles import read_csv
 from frontrank.sources.search_team.tables import Field, Schema, read_table
-from frontrank.system.lazy import pa, pacsv
-from frontrank.system.text_files import chunks, is_gzip, opened
+from frontrank.system.lazy import pa
+from frontrank.system.text_files import chunks, opened
 from frontrank.web.strings import Deferred, Texts
 from frontrank.web.web import IMPACTS, Web
 
@@ -108,26 +109,16 @@ def _read_text(path: str) -> Any:
 
 def _read(path: str, columns: tuple[str, ...]) -> Any:
     """The file as an Arrow table of these columns."""
-    names = list(columns)
     _check_header(path, columns)
+    types = {name: pa.int64() if name in NUMBERS else pa.string() for name in columns}
     try:
-        with pa.input_stream(path, compression="gzip" if is_gzip(path) else None) as stream:
-            return pacsv.read_csv(
-                stream,
-                read_options=pacsv.ReadOptions(column_names=names, skip_rows=HEADER_LINES, block_size=4 * 2**20),
-                parse_options=pacsv.ParseOptions(
-                    delimiter="\t", quote_char=False, newlines_in_values=False, ignore_empty_lines=False
-                ),
-                convert_options=pacsv.ConvertOptions(
-                    column_types={name: pa.int64() if name in NUMBERS else pa.string() for name in columns},
-                    null_values=[],
-                ),
-            )
+        return read_csv(path, list(columns), types, "\t", quote_char=False, ignore_empty_lines=False)
     except (pa.ArrowInvalid, OSError) as error:
         if not isinstance(error, pa.ArrowInvalid):
-            _check_whole(path)
+            for _ in chunks(path, 2**20):  # a broken gzip file is told as such
+                pass
         if _has_no_rows(path):
-            return pa.table({c: pa.array([], pa.int64() if c in NUMBERS else pa.string()) for c in columns})
+            return pa.table({name: pa.array([], kind) for name, kind in types.items()})
         raise SourceError(_fault(path, columns) or f"{path}: {str(error).splitlines()[0]}") from None
 
 
@@ -137,12 +128,6 @@ def _check_header(path: str, columns: tuple[str, ...]) -> None:
     if first.split("\t") != list(columns):
         wanted = ", ".join(columns)
         raise SourceError(f"{path}, line 1: column names {first[:60]!r}, expected {wanted} separated by tabs")
-
-
-def _check_whole(path: str) -> None:
-    """Read to the end, so that a broken gzip file is told as such."""
-    for _ in chunks(path, 2**20):
-        pass
 
 
 def _has_no_rows(path: str) -> bool:

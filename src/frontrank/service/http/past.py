@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -197,58 +198,51 @@ class LogReader:
 _pasts: OrderedDict[str, LogReader] = OrderedDict()
 
 
-def _read(folder: str) -> tuple[LogReader, Journal]:
+@contextmanager
+def _read(folder: str) -> Iterator[tuple[LogReader, Journal]]:
+    """What is known of a log after reading on, and the log itself."""
     past = _pasts.pop(folder, None)
-    log = Journal.open(Path(folder), read_only=True)
-    try:
+    with closing(Journal.open(Path(folder), read_only=True)) as log:
         started = log.notes.get("started")
         if past is None or past.seq > log.seq or past.started != started:  # another crawl lies there now
             past = LogReader(started)
         past.read(log)
-    except BaseException:
-        log.close()
-        raise
-    _pasts[folder] = past
-    while len(_pasts) > CRAWLS:
-        _pasts.popitem(last=False)
-    return past, log
+        _pasts[folder] = past
+        while len(_pasts) > CRAWLS:
+            _pasts.popitem(last=False)
+        yield past, log
 
 
 def summary(folder: str, now: float | None) -> dict[str, Any]:
     """The part of a status that is about the past. Without ``now`` the crawl has stopped: its time ended with its last page."""
-    past, log = _read(folder)
-    log.close()
-    rates = past.time.rates(past.time.last if now is None else now)
-    return {"pages_per_s": rates, "reasons": dict(past.reasons), "complete": past.complete}
+    with _read(folder) as (past, _):
+        rates = past.time.rates(past.time.last if now is None else now)
+        return {"pages_per_s": rates, "reasons": dict(past.reasons), "complete": past.complete}
 
 
 def series(folder: str, points: int) -> History:
-    past, log = _read(folder)
-    log.close()
-    width, found = past.time.points(points)
-    fetched, failed = past.time.counts
-    return History(bucket_s=width, fetched=fetched, failed=failed, points=found, complete=past.complete)
+    with _read(folder) as (past, _):
+        width, found = past.time.points(points)
+        fetched, failed = past.time.counts
+        return History(bucket_s=width, fetched=fetched, failed=failed, points=found, complete=past.complete)
 
 
 def errors(folder: str) -> Errors:
-    past, log = _read(folder)
-    last = [FailureInfo(time=time, url=log.url(page), reason=why) for time, page, why in reversed(past.last)]
-    log.close()
-    return Errors(
-        failed=past.time.counts[1],
-        retries=past.retries,
-        reasons=[Reason(reason=reason, pages=count) for reason, count in past.reasons.most_common()],
-        statuses=[Reason(reason=str(status), pages=count) for status, count in past.statuses.most_common(REASONS)],
-        last=last,
-        complete=past.complete,
-    )
+    with _read(folder) as (past, log):
+        return Errors(
+            failed=past.time.counts[1],
+            retries=past.retries,
+            reasons=[Reason(reason=reason, pages=count) for reason, count in past.reasons.most_common()],
+            statuses=[Reason(reason=str(status), pages=count) for status, count in past.statuses.most_common(REASONS)],
+            last=[FailureInfo(time=time, url=log.url(page), reason=why) for time, page, why in reversed(past.last)],
+            complete=past.complete,
+        )
 
 
 def families(folder: str, limit: int) -> Families:
-    past, log = _read(folder)
-    found = past.shapes.largest(limit, _trap_finder(log))
-    log.close()
-    return Families(patterns=len(past.shapes.number), families=found, complete=past.complete)
+    with _read(folder) as (past, log):
+        found = past.shapes.largest(limit, _trap_finder(log))
+        return Families(patterns=len(past.shapes.number), families=found, complete=past.complete)
 
 
 def _trap_finder(log: Log) -> Callable[[int], bool] | None:
@@ -261,8 +255,5 @@ def _trap_finder(log: Log) -> Callable[[int], bool] | None:
 
 def search(folder: str, text: str, first: int, limit: int) -> list[tuple[int, str]]:
     """Number and URL of pages whose URL contains a text."""
-    log = Journal.open(Path(folder), read_only=True)
-    try:
+    with closing(Journal.open(Path(folder), read_only=True)) as log:
         return log.find_urls(text, first, limit)
-    finally:
-        log.close()

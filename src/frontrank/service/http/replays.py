@@ -12,7 +12,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -171,14 +171,11 @@ def explain(folder: str, url: str, queue: str | None = None) -> dict[str, Any] |
 def compare(folder: str, spec: str, n: int) -> Compared:
     """The head of the queue under another ordering beside the one that it has, at one moment of the crawl."""
     policy = ordering(spec)
-    log = Journal.open(Path(folder), read_only=True)
-    try:
+    with closing(Journal.open(Path(folder), read_only=True)) as log:
         before = Crawl.recover(log, read_only=True)
         check_live(policy, queries=first_workload(log) is not None)
         after = Crawl.recover(log, policy, read_only=True, rescore=True, names_of=before)
         return _compared(before, after, n)
-    finally:
-        log.close()
 
 
 def _compared(before: Crawl, after: Crawl, n: int) -> Compared:

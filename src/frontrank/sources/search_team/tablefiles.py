@@ -212,29 +212,24 @@ def _read_lines(path: str, want: Want, dialect: _Dialect, skip_bad: bool) -> Raw
         malformed.append(row.actual_columns)
         return "skip" if skip_bad else "error"
 
+    names, types = [str(i) for i in range(len(head))], {str(i): pa.large_binary() for i in at.values()}
+    quoting = {"quote_char": '"' if dialect.quotes else False, "newlines_in_values": dialect.quotes}
     try:
-        with pa.input_stream(path, compression="gzip" if is_gzip(path) else None) as stream:
-            table = pacsv.read_csv(
-                stream,
-                read_options=pacsv.ReadOptions(
-                    column_names=[str(i) for i in range(len(head))], skip_rows=1, block_size=BLOCK_BYTES
-                ),
-                parse_options=pacsv.ParseOptions(
-                    delimiter=dialect.delimiter,
-                    quote_char='"' if dialect.quotes else False,
-                    newlines_in_values=dialect.quotes,
-                    invalid_row_handler=on_malformed,
-                ),
-                convert_options=pacsv.ConvertOptions(
-                    column_types={str(i): pa.large_binary() for i in at.values()},
-                    include_columns=[str(i) for i in at.values()],
-                    null_values=[],
-                    check_utf8=False,
-                ),
-            )
+        table = read_csv(path, names, types, dialect.delimiter, invalid_row_handler=on_malformed, **quoting)
     except (pa.ArrowInvalid, OSError) as error:
         return _without_rows(path, dialect, len(head), at, str(error))
     return Raw({field: table[str(i)].combine_chunks() for field, i in at.items()}, table.num_rows, len(malformed))
+
+
+def read_csv(path: str, names: list[str], types: dict[str, Any], delimiter: str, **parsing: Any) -> Any:
+    """The columns that have a type, of lines of text, plain or gzip, behind a line of column names."""
+    with pa.input_stream(path, compression="gzip" if is_gzip(path) else None) as stream:
+        return pacsv.read_csv(
+            stream,
+            read_options=pacsv.ReadOptions(column_names=names, skip_rows=1, block_size=BLOCK_BYTES),
+            parse_options=pacsv.ParseOptions(delimiter=delimiter, **parsing),
+            convert_options=pacsv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
+        )
 
 
 def _without_rows(path: str, dialect: _Dialect, width: int, at: dict[str, int], error: str) -> Raw:
