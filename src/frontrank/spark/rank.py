@@ -32,7 +32,7 @@ from frontrank.spark.ml import check_ml, check_texts, ml
 from frontrank.spark.queries import check_overlap, overlap
 from frontrank.spark.rows import batch
 from frontrank.spark.session import plain_errors
-from frontrank.spark.tables import open_tables, table_frame
+from frontrank.spark.tables import hadoop, open_tables, table_frame
 from frontrank.spark.walks import SolvedVector, check_impact, default_pagerank
 from frontrank.spark.web import Cut, Progress, SparkWeb, work_folder
 from frontrank.system.files import written_beside
@@ -158,9 +158,8 @@ def _save(web: SparkWeb, x: str, path: str) -> None:
 
 def save_elsewhere(spark: Any, table: Any, path: str) -> None:
     """Write a table beside its place and rename it, where only Spark reaches; replace what is there."""
-    place = _hadoop(spark, path)
-    files = place.getFileSystem(spark._jsc.hadoopConfiguration())
-    beside = _hadoop(spark, f"{path.rstrip('/')}.{secrets.token_hex(4)}")
+    files, place = hadoop(spark, path)
+    _, beside = hadoop(spark, f"{path.rstrip('/')}.{secrets.token_hex(4)}")
     try:
         table.write.parquet(beside.toString())
         if files.exists(place):
@@ -175,16 +174,11 @@ def save_elsewhere(spark: Any, table: Any, path: str) -> None:
 
 def check_elsewhere(spark: Any, path: str) -> None:
     """InputError if something other than scores of an earlier ranking is there."""
-    place = _hadoop(spark, path)
-    files = place.getFileSystem(spark._jsc.hadoopConfiguration())
-    if files.exists(place) and not files.exists(_hadoop(spark, f"{path}/_SUCCESS")):
+    files, place = hadoop(spark, path)
+    if files.exists(place) and not files.exists(hadoop(spark, f"{path}/_SUCCESS")[1]):
         entries = files.listStatus(place) if files.getFileStatus(place).isDirectory() else [place]
         if len(entries):
             raise InputError(f"{path} exists and does not contain scores of an earlier ranking; give another path")
-
-
-def _hadoop(spark: Any, path: str) -> Any:
-    return spark._jvm.org.apache.hadoop.fs.Path(path)
 
 
 def _scores(stretches: Stretches, x: str, arrived: Iterable[Any]) -> Iterator[Any]:

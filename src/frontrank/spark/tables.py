@@ -96,8 +96,14 @@ def _found(spark: Any, path: str, table: str) -> str | None:
 
 
 def _exists(spark: Any, name: str) -> bool:
+    files, place = hadoop(spark, name)
+    return bool(files.exists(place))
+
+
+def hadoop(spark: Any, name: str) -> tuple[Any, Any]:
+    """Hadoop's file system that has this path, and the path in it."""
     place = spark._jvm.org.apache.hadoop.fs.Path(name)
-    return bool(place.getFileSystem(spark._jsc.hadoopConfiguration()).exists(place))
+    return place.getFileSystem(spark._jsc.hadoopConfiguration()), place
 
 
 def check_fit(spark: Any, path: str, links: int, pages: int, work: str, span: int) -> None:

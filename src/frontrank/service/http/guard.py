@@ -11,16 +11,10 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-import json
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 from urllib.parse import urlsplit
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_TARGET_LENGTH = 65_536  # path and query, as they are sent: three signs for one of a URL that is asked about
 MAX_BODY_LENGTH = 65_536
@@ -40,7 +34,7 @@ PRIVATE = ("/api/", "/metrics")
 
 
 class Guard:
-    def __init__(self, app: App, token: str = "") -> None:
+    def __init__(self, app: ASGIApp, token: str = "") -> None:
         self.app, self.token = app, token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -48,7 +42,9 @@ class Guard:
             return
         refusal = self._refusal(scope)
         if refusal is not None:
-            await _refuse(send, *refusal)
+            status, sentence = refusal
+            heads = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+            await JSONResponse({"error": sentence}, status, heads)(scope, receive, _guarded(send))
             return
         await self.app(scope, _bounded(receive, longest_body(scope["path"])), _guarded(send))
 
@@ -137,12 +133,3 @@ def _guarded(send: Send) -> Send:
         await send(message)
 
     return send_guarded
-
-
-async def _refuse(send: Send, status: int, sentence: str) -> None:
-    body = json.dumps({"error": sentence}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *HEADERS]
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
