@@ -46,17 +46,6 @@ from frontrank.web.quality import scores_of
 from frontrank.web.web import IMPACTS, Web
 
 BODY = 10  # times that a topic occurs in the text of a page about it (cho98)
-METRICS: dict[str, dict[str, Callable[[str], Any]]] = {  # each with its parameters
-    "pagerank": {"alpha": float},
-    "backlink": {},
-    "votes": {},
-    "forward": {},
-    "location": {},
-    "views": {},
-    "clicks": {},
-    "similarity": {"topic": str, "body": int, "query": str, "title": float},
-    "quality": {"scorer": str},
-}
 PAIRS = re.compile(r',(?=\s*\w+=)(?=(?:[^"]*"[^"]*")*[^"]*$)')  # a topic may contain a comma, and in quotes anything
 TIE = 1e-9  # values closer than this share of themselves are equal; sums of a million links err by some 1e-13
 
@@ -85,9 +74,6 @@ def importance(web: Web, metric: str = "pagerank") -> Array:
         web.cache[key] = total
     found: Array = web.cache[key]
     return found
-
-
-measures.REGISTRY.build_in({name: partial(importance, metric=name) for name in METRICS})
 
 
 def at_least(value: Any, level: Any) -> Any:
@@ -133,7 +119,7 @@ def _parsed(metric: str) -> Metric:
     name, colon, rest = metric.partition(":")
     if name not in METRICS:
         return Metric(*parse_measure(metric))
-    known, given = METRICS[name], dict[str, Any]()
+    known, given = METRICS[name][1], dict[str, Any]()
     for pair in PAIRS.split(rest) if colon else ():
         key, equals, text = (part.strip() for part in pair.partition("="))
         if not equals or key not in known:
@@ -172,7 +158,7 @@ def _check_similarity(metric: str, given: dict[str, Any]) -> None:
 
 def _value(web: Web, metric: Metric) -> Array:
     name, given = metric
-    return VALUES[name](web, **given) if name in VALUES else measured(web, name, given)
+    return METRICS[name][0](web, **given) if name in METRICS else measured(web, name, given)
 
 
 def _pagerank(web: Web, alpha: float = DAMPING) -> Array:
@@ -246,16 +232,17 @@ def _similar(web: Web, query: str, title_weight: float) -> Array:
     return values
 
 
-VALUES: dict[str, Callable[..., Array]] = {
-    "pagerank": _pagerank,
-    "backlink": _backlink,
-    "votes": _votes,
-    "forward": _forward,
-    "location": _location,
-    "similarity": _similarity,
-    "quality": _quality,
-    **{name: partial(_impact, name=name) for name in IMPACTS},
+METRICS: dict[str, tuple[Callable[..., Array], dict[str, Callable[[str], Any]]]] = {  # each with its parameters
+    "pagerank": (_pagerank, {"alpha": float}),
+    "backlink": (_backlink, {}),
+    "votes": (_votes, {}),
+    "forward": (_forward, {}),
+    "location": (_location, {}),
+    **{name: (partial(_impact, name=name), {}) for name in IMPACTS},
+    "similarity": (_similarity, {"topic": str, "body": int, "query": str, "title": float}),
+    "quality": (_quality, {"scorer": str}),
 }
+measures.REGISTRY.build_in({name: partial(importance, metric=name) for name in METRICS})
 
 
 def location_value(url: str) -> float:
