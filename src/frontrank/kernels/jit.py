@@ -39,6 +39,7 @@ from frontrank.kernels.code_folder import code_folder, is_kept
 from frontrank.kernels.compiling import listen
 from frontrank.kernels.growing import grown
 
+LOADING_S = 0.6  # of processor time of a process: interpreted for as long as loading numba and machine code from disk takes
 INTERPRETED_S = 5.0  # of processor time of a process; then kernels of live crawls are compiled, which takes as long
 INTERPRETED_ITEMS = 2_000  # at most in one call, of pages and URLs
 INTERPRETED_STEPS = 200_000  # the same where an item takes a microsecond, such as a link that is copied
@@ -145,32 +146,33 @@ def _part(f: Kernel) -> Kernel:
 class Lazy:
     """A kernel for a live crawl: a small crawl does not compile it.
 
-    Compiling what an ordering and a frontier need takes some 5 s of processor time, interpreting a page about a millisecond. So
-    a kernel is interpreted until the process has spent ``INTERPRETED_S``, as much, on interpreting, unless its machine code is
-    on disk: a crawl of any size costs at most twice of what the better of the two does. The order is the same.
+    Compiling what an ordering and a frontier need takes some 5 s of processor time, loading it from disk, with numba, 0.6, and
+    interpreting a page about a millisecond. So a kernel is interpreted until the process has spent as much on interpreting:
+    ``LOADING_S`` if its machine code is on disk, ``INTERPRETED_S`` if not. Then a crawl of any size costs at most twice of what
+    the better of the two does. The order is the same.
     """
 
-    __slots__ = ("_bind", "_kernel", "call")
+    __slots__ = ("_bind", "_kernel", "_looked", "call")
 
     def __init__(self, f: Kernel, **bind: Kernel) -> None:
-        self._kernel, self._bind = f, bind
-        self.call: Kernel = self._choose
-
-    def _choose(self, *args: Any) -> Any:
-        kept = code_folder() is not None and is_kept(_linked(self._kernel, self._bind, jit=False))
-        self.call = self._compile if kept else self._interpret
-        return self.call(*args)
+        self._kernel, self._bind, self._looked = f, bind, False
+        self.call: Kernel = self._interpret
 
     def _interpret(self, *args: Any) -> Any:
-        if _interpreted_s[0] >= INTERPRETED_S:
-            if not _elsewhere:
-                self.call = self._compile
-                return self.call(*args)
+        spent = _interpreted_s[0]
+        if (spent >= LOADING_S and not self._looked and self._is_kept()) or (spent >= INTERPRETED_S and not _elsewhere):
+            self.call = self._compile
+            return self.call(*args)
+        if spent >= INTERPRETED_S:
             _elsewhere[0]()
         began = time.thread_time()
         found = interpreted(self._kernel, **self._bind)(*args)
         _interpreted_s[0] += time.thread_time() - began
         return found.item() if isinstance(found, np.generic) else found
+
+    def _is_kept(self) -> bool:
+        self._looked = True
+        return code_folder() is not None and is_kept(_linked(self._kernel, self._bind, jit=False))
 
     def _compile(self, *args: Any) -> Any:
         self.call = compiled(self._kernel, **self._bind)
@@ -195,6 +197,11 @@ class Direct(Lazy):
         overload = getattr(twin, "overloads", {}).get(tuple(map(typeof, args)))
         self.call = twin if overload is None else overload.entry_point
         return found
+
+
+def load_at_once() -> None:
+    """Load machine code that is on disk when it is first needed."""
+    _interpreted_s[0] = max(_interpreted_s[0], LOADING_S)
 
 
 def compile_at_once() -> None:

@@ -16,7 +16,7 @@ from importlib import import_module
 from frontrank.crawl.crawl import Crawl
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.code_folder import code_folder
-from frontrank.kernels.jit import compile_at_once, compile_elsewhere
+from frontrank.kernels.jit import compile_at_once, compile_elsewhere, load_at_once
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.stored import Trusted, trusted, trusting
 from frontrank.system.workers import Closed, Died, TooLong, Workers
@@ -39,6 +39,7 @@ class Compiler:
         if code_folder() is None:  # machine code cannot be shared
             compile_at_once()
         else:
+            load_at_once()
             compile_elsewhere(self.begin)
         for policy in policies:
             warm(policy)
