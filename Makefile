@@ -40,14 +40,18 @@ demo: .venv/installed
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadgroup --durations 10
 KERNEL_TESTS = $(shell $(BIN)/python -m tests.bounds)
 
-test: lint
-	$(PYTEST) -m "not full"
+# The linters run beside the tests, and say what they found after them.
+LINT_BESIDE = $(MAKE) --no-print-directory lint >.lint.log 2>&1 & linters=$$!
+LINTED = failed=$$?; wait $$linters || failed=1; cat .lint.log; exit $$failed
+
+test: .venv/tested-with
+	@$(LINT_BESIDE); $(PYTEST) -m "not full"; $(LINTED)
 
 tests: test
 
 # Kernel tests run with bounds checks instead of without; the contracts run without, and growth with them, too.
-test-all: lint
-	$(PYTEST) $(COVER) $(addprefix --ignore=,$(filter-out %/test_contracts.py,$(KERNEL_TESTS)))
+test-all: .venv/tested-with
+	@$(LINT_BESIDE); $(PYTEST) $(COVER) $(addprefix --ignore=,$(filter-out %/test_contracts.py,$(KERNEL_TESTS))); $(LINTED)
 	$(MAKE) bounds
 	$(MAKE) simulate-faults SEEDS=300
 
