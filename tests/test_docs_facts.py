@@ -82,6 +82,9 @@ def counted() -> Iterator[str]:
                     path.name == "failures.py" and name == "__init__"
                 ):
                     yield from _texts(node.args[0])
+            if isinstance(node, ast.FunctionDef) and path.name == "failures.py":
+                for default in node.args.defaults:
+                    yield from _texts(default)
             if isinstance(node, ast.FunctionDef) and node.name == "_why_not":
                 for inside in ast.walk(node):
                     if (
