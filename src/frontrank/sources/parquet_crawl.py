@@ -170,7 +170,7 @@ class ParquetCrawl:
         workload, urls = load_workload(table_path(self.path, "queries")), self.strings("url")
         anchors = self.strings("anchors") if "anchors" in self.columns else [""] * self.pages
         hosts, _ = numbered(self.strings("host") if "host" in self.columns else map(host_of, urls))
-        shown = Results(*results_of(self.path, workload, view.fetched))
+        shown = results_of(self.path, workload, view.fetched)
         return SearchView(workload, shown, urls, anchors, hosts)
 
 
@@ -182,39 +182,38 @@ def impact_column(columns: Iterable[str], impact: str | None, path: str) -> str 
     return impact or next((name for name in ("views", "clicks") if name in present), None)
 
 
-def results_of(path: str, workload: Workload, fetched: Array) -> tuple[Array, Array, Array]:
-    """What the engine shows for each query: indptr, pages and scores, best first; fetched pages alone."""
-    query, page, score = result_rows(path, workload)
-    if page.size and not (page.min() >= 0 and page.max() < len(fetched)):
-        wrong = page[(page < 0) | (page >= len(fetched))][0]
-        raise SourceError(f"results: page {wrong} is not in the pages table, which has 0 to {len(fetched) - 1}")
-    kept = fetched[page]
-    query, page, score = query[kept], page[kept], score[kept]
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(query, minlength=len(workload)))])
-    return indptr, page.astype(np.int32), score
-
-
-def result_rows(path: str, workload: Workload) -> tuple[Array, Array, Array]:
-    """The rows of the results table, by query, best first: numbers of queries, pages, scores."""
+def results_of(path: str, workload: Workload, fetched: Array) -> Results:
+    """What the engine shows for each query, best first; fetched pages alone."""
     files = parts_of(path, "results")
-    parts: list[list[Any]] = [[], [], []]
+    columns: dict[str, list[Any]] = {"query": [], "page": [], "score": []}
     if files:
-        kinds = {"query": ("string", "large_string"), "page": WHOLE, "score": ("double", "float", *WHOLE)}
-        table_of(path, "results", kinds)
-        for _, _, batch in batches_of(files, [*kinds]):
-            for name, column in zip(kinds, parts, strict=True):
+        table_of(path, "results", {"query": ("string", "large_string"), "page": WHOLE, "score": ("double", "float", *WHOLE)})
+        for _, _, batch in batches_of(files, [*columns]):
+            for name, column in columns.items():
                 column += batch[name].to_pylist()
-    return sorted_results(parts[0], parts[1], parts[2], workload)
+    query, page, score = sorted_results(columns["query"], columns["page"], columns["score"], workload, len(fetched))
+    kept = fetched[page]
+    return by_query(query[kept], page[kept].astype(np.int32), score[kept], len(workload))
 
 
-def sorted_results(queries: Sequence[str], pages: Any, scores: Any, workload: Workload) -> tuple[Array, Array, Array]:
+def sorted_results(
+    queries: Sequence[str], pages: Any, scores: Any, workload: Workload, known: int
+) -> tuple[Array, Array, Array]:
     """Results by query, best first, equal ones by page: numbers of queries, pages, scores. Other queries' are left out."""
     number = {query: at for at, query in enumerate(workload.queries)}
     query = np.array([number.get(normalised(text or ""), -1) for text in queries], np.int64)
     page, score = np.array(pages, np.int64), np.array(scores, np.float64)
     at = np.lexsort((page, -score, query))
     at = at[query[at] >= 0]
+    wrong = at[(page[at] < 0) | (page[at] >= known)]
+    if wrong.size:
+        raise SourceError(f"results: page {page[wrong[0]]} is not in the pages table, which has 0 to {known - 1}")
     return query[at], page[at], score[at]
+
+
+def by_query(query: Array, page: Array, score: Array, queries: int) -> Results:
+    """Results that are sorted by query, as rows of a CSR."""
+    return Results(np.concatenate([[0], np.cumsum(np.bincount(query, minlength=queries))]), page, score)
 
 
 def open_crawl(path: str) -> ParquetCrawl:

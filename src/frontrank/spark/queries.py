@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import InputError, SourceError
+from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.orderings.batch.q_overlap import QOverlap
 from frontrank.pages.urls import host_of
@@ -27,7 +27,7 @@ from frontrank.search.ngrams import Matches, NGramIndex
 from frontrank.search.sketches import sketch_impact
 from frontrank.search.visibility import visibility
 from frontrank.search.workload import workload_of
-from frontrank.sources.parquet_crawl import sorted_results
+from frontrank.sources.parquet_crawl import by_query, sorted_results
 from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Result, Shape, Stretch, in_arrow
 from frontrank.spark.rows import ROW, batch, by_segment, packed, raw, rows_of_segments
@@ -93,18 +93,15 @@ def _results(web: SparkWeb, workload: Workload) -> tuple[Results, list[str]]:
     frame = table_frame(web.spark, web.tables.path, "results")
     columns = ("query", "cast(page as long) page", "cast(score as double) score")
     rows = [] if frame is None else frame.selectExpr(*columns).collect()
-    query, page, score = sorted_results([r.query for r in rows], [r.page for r in rows], [r.score for r in rows], workload)
-    if page.size and not (page.min() >= 0 and page.max() < web.pages):
-        wrong = page[(page < 0) | (page >= web.pages)][0]
-        raise SourceError(f"results: page {wrong} is not in the pages table, which has 0 to {web.pages - 1}")
+    queries, pages, scores = ([row[at] for row in rows] for at in range(3))
+    query, page, score = sorted_results(queries, pages, scores, workload, web.pages)
     host = "host" if "host" in web.tables.columns else "cast(null as string) host"
-    shown = web.spark.createDataFrame([(number,) for number in np.unique(page).tolist()], "page long")
-    named = web.tables.pages.where("fetched").selectExpr("cast(page as long) page", "url", host).join(broadcast(shown), "page")
-    host_of_page = {row.page: row.host or host_of(row.url or "") for row in named.collect()} if page.size else {}
+    asked = web.spark.createDataFrame([(number,) for number in np.unique(page).tolist()], "page long")
+    hosts = web.tables.pages.where("fetched").selectExpr("cast(page as long) page", "url", host).join(broadcast(asked), "page")
+    host_of_page = {row.page: row.host or host_of(row.url or "") for row in hosts.collect()} if page.size else {}
     kept = np.array([number in host_of_page for number in page.tolist()], bool)
-    query, page, score = query[kept], page[kept], score[kept]
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(query, minlength=len(workload)))])
-    return Results(indptr, page, score), [host_of_page[number] for number in page.tolist()]
+    results = by_query(query[kept], page[kept], score[kept], len(workload))
+    return results, [host_of_page[number] for number in results.page.tolist()]
 
 
 def _query_log(pages: int, workload: Workload, results: Results, hosts: list[str], ranker: QOverlap) -> QueryLog:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Protocol
 
 import numpy as np
 
@@ -29,30 +28,6 @@ MADE_UP_HOST = re.compile(r"www\.h(0|[1-9][0-9]{0,9})\.example", re.ASCII)
 TOLD_EVERY = 20_000
 
 Report = Callable[[str, int, int], None]  # what is being done, how much of it, of how much
-
-
-class Addresses(Protocol):
-    duplicates: int  # pages that are not served, since another has their URL or it is not of the Web
-
-    def of(self, page: int) -> str:
-        """The URL a page is served under."""
-
-    def find(self, url: str) -> int:
-        """The page that is served under a canonical URL; -1 if there is none."""
-
-    def host(self, netloc: str) -> int:
-        """The number of a host, given as in a URL (name, or name:port); -1 if it is not of this web."""
-
-    def sizes(self) -> Array:
-        """The number of pages of each host."""
-
-    def netloc(self, host: int) -> str: ...
-
-    def pages_of(self, host: int) -> Array: ...
-
-
-def addresses(web: Web, report: Report | None = None) -> Addresses:
-    return Indexed(web, report) if web.urls is not None else MadeUp(web)
 
 
 def served_url(url: str) -> str:
@@ -82,6 +57,8 @@ def netloc_of(url: str) -> str:
 
 
 class Indexed:
+    """URLs that the web knows. ``duplicates`` are pages not served: another has their URL, or theirs is no http URL."""
+
     def __init__(self, web: Web, report: Report | None = None) -> None:
         assert web.urls is not None
         self.urls = web.urls
@@ -110,9 +87,11 @@ class Indexed:
             yield hash(url)
 
     def of(self, page: int) -> str:
+        """The URL that a page is served under."""
         return served_url(self.urls[page])
 
     def find(self, url: str) -> int:
+        """The page that is served under a canonical URL; -1 if there is none."""
         wanted = hash(url)
         at = int(self.hashes.searchsorted(wanted))
         while at < len(self.hashes) and self.hashes[at] == wanted:
@@ -123,9 +102,11 @@ class Indexed:
         return -1
 
     def host(self, netloc: str) -> int:
+        """The number of a host, given as in a URL (name, or name:port); -1 if it is not of this web."""
         return self.names.get(netloc, -1)
 
     def sizes(self) -> Array:
+        """The number of pages of each host."""
         return np.bincount(self.host_of[self.host_of >= 0], minlength=len(self.names))
 
     def netloc(self, host: int) -> str:
@@ -136,7 +117,8 @@ class Indexed:
 
 
 class MadeUp:
-    """
+    """URLs that are made up.
+
     >>> made = MadeUp(Web.from_edges([0, 1], [1, 2], pages=3, hosts=np.array([0, 0, 1])))
     >>> made.of(2), made.find("http://www.h1.example/p2"), made.find("http://www.h0.example/p2")
     ('http://www.h1.example/p2', 2, -1)
@@ -169,3 +151,10 @@ class MadeUp:
 
     def pages_of(self, host: int) -> Array:
         return np.arange(self.pages) if self.hosts is None else np.flatnonzero(self.hosts == host)
+
+
+Addresses = Indexed | MadeUp
+
+
+def addresses(web: Web, report: Report | None = None) -> Addresses:
+    return Indexed(web, report) if web.urls is not None else MadeUp(web)

@@ -6,8 +6,6 @@ http://127.0.0.2:8080/. ``own`` takes a URL that was asked for back to the web's
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from frontrank.errors import InputError
 from frontrank.lab.webserver.addresses import SCHEME, Addresses, netloc_of, served_url
 
@@ -15,19 +13,10 @@ HOME = "127.0.0.1"
 MAX_HOSTS = 200
 
 
-class HostNames(Protocol):
-    binds: list[str]  # the addresses to listen at, HOME first
-    port: int
-
-    def shown(self, url: str) -> str: ...
-
-    def own(self, url: str) -> str: ...
-
-
 class ByName:
     def __init__(self, found: Addresses) -> None:
         self.found = found
-        self.binds = [HOME]
+        self.binds = [HOME]  # the addresses to listen at, HOME first
         self.port = 0
 
     def shown(self, url: str) -> str:
@@ -65,3 +54,6 @@ class ByAddress:
         if address not in self.binds[1:] or (port or "80") != str(self.port):
             return url
         return SCHEME + self.found.netloc(self.binds.index(address) - 1) + url[len(SCHEME) + len(netloc) :]
+
+
+HostNames = ByName | ByAddress
