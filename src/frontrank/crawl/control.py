@@ -309,6 +309,6 @@ def _checked(**limits: Any) -> dict[str, Any]:
     values = {name: value.item() if isinstance(value, np.generic) else value for name, value in limits.items()}
     values = {name: value for name, value in values.items() if value is not None}
     Politeness(delay_s=values.get("delay_s", 0.0), per_host=values.get("concurrency", 0))
-    for name in ("budget", "limit", "queue_cap"):
-        Politeness(host_budget=values.get(name, 0))
+    for name in values.keys() - {"delay_s", "concurrency"}:
+        Politeness(host_budget=values[name])
     return {name: min(int(value), MAX_PAGES) if name != "delay_s" else float(value) for name, value in values.items()}

@@ -32,6 +32,8 @@ SNAPSHOT_SHARE = 16
 SNAPSHOT_S, SNAPSHOT_ROWS = 300.0, 1_000  # or this time, if there are so many rows to save
 SNAPSHOT_PAUSE_S = 0.2  # between two attempts: a snapshot may still be on its way
 
+DROPPED = (OVER_QUEUE_CAP,)  # why a crawl itself drops pages that nobody took
+
 
 class Recorder:
     """Every event passes here: ``tick`` for its time, ``record``, then ``acknowledge``; with ``state.lock`` held."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from frontrank.crawl.queue_caps import OVER_QUEUE_CAP
+from frontrank.crawl.recorder import DROPPED
 from frontrank.fetching.failures import CONTENT_SIGNAL, NEVER_SENT
 from frontrank.fetching.robots import SIGNALS
 
@@ -12,7 +12,7 @@ OUT_OF_REACH = ("other host", "other domain", "not included", "excluded", "depth
 NOT_REQUESTED = (  # reasons for which a page was never requested: they use up no budget
     *(f"{CONTENT_SIGNAL}{signal}=no" for signal in SIGNALS.values()),
     *("robots.txt", "robots.txt unreachable", "private address", *NEVER_SENT),
-    *("url too long", "bad url", "unsupported scheme", "not a URL", OVER_QUEUE_CAP),
+    *("url too long", "bad url", "unsupported scheme", "not a URL", *DROPPED),
     *OUT_OF_REACH,
 )
 

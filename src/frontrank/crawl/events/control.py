@@ -15,7 +15,7 @@ from frontrank.kernels.jit import Array
 if TYPE_CHECKING:
     from frontrank.crawl.state import CrawlState
 
-BESIDE_FRONTIER = ("queue_cap",)  # limits of hosts that ``Rules`` keep, not the frontier
+FRONTIER_LIMITS = ("delay_s", "concurrency", "budget", "limit")  # of hosts; all others ``Rules`` keep
 OLD_LIMITS = {"at_once": "concurrency"}  # as format 1 wrote them
 
 
@@ -26,7 +26,7 @@ class Limited(Noted):
     kind: ClassVar[int] = 8
     name: ClassVar[str] = "host"
     host: str
-    limits: dict[str, Any]  # of delay_s, concurrency, budget
+    limits: dict[str, Any]  # by the parameters of ``limit_host``
 
     @classmethod
     def of(cls, row: Row) -> Limited:
@@ -38,8 +38,8 @@ class Limited(Noted):
 
     def apply(self, state: CrawlState) -> None:
         host = state.intern_host(self.host)  # a new host makes the frontier grow: first its number, then the frontier
-        state.frontier.limit(host, **{name: value for name, value in self.limits.items() if name not in BESIDE_FRONTIER})
-        if beside := {name: int(value) for name, value in self.limits.items() if name in BESIDE_FRONTIER}:
+        state.frontier.limit(host, **{name: value for name, value in self.limits.items() if name in FRONTIER_LIMITS})
+        if beside := {name: int(value) for name, value in self.limits.items() if name not in FRONTIER_LIMITS}:
             state.rules.limit_host(self.host.lower(), host, beside)
 
     @staticmethod
