@@ -57,3 +57,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         parts += [LINK.sub(followed, markdown[at : code.start()]), code[0]]
         at = code.end()
     return "".join(parts) + LINK.sub(followed, markdown[at:])
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """The theme's search is a dialog without a name."""
+    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')

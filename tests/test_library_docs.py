@@ -51,3 +51,19 @@ def test_every_example_of_the_library_runs_and_says_what_it_gives(tmp_path: Path
         if "garden.crawl" not in block:  # a directory that another page makes
             differ += played(block, names)
     assert differ == []
+
+
+def test_the_python_of_the_tutorial_gives_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+
+    from frontrank.cli import command
+
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    (links,) = re.findall(r"^\$ cat shop\.txt\n(.*?)^\$", page, re.M | re.S)
+    (order,) = re.findall(r"^\$ frontrank (simulate shop\.txt .*)$", page, re.M)
+    Path("shop.txt").write_text(links, encoding="utf-8")
+    Path("home.txt").write_text("https://example.org\n", encoding="utf-8")
+    assert CliRunner().invoke(command, order.split()).exit_code == 0
+    (block,) = BLOCK.findall(page)
+    assert played(block, {"__name__": "docs"}) == []

@@ -35,7 +35,7 @@ ADVICE = (
         "Important pages first",
         "links of several hosts",
         "surf; fpr:m=100 where deciding must be cheapest",
-        "surf .761 (uci-ics .356), pagerank ranked 20 times .588 (.335), fpr:m=100 .571 (.283), bfs .380 (.245)",
+        "surf finds 76% of the top pages, bfs 38%",
         f"frontrank recommend {TRY} --for importance",
     ),
     Advice(
@@ -43,7 +43,7 @@ ADVICE = (
         "Important pages first",
         "links of one host, or no hosts (LAW and SNAP graphs)",
         "surf; pagerank:every=100 on tens of thousands of pages of one host",
-        "uk-2007-05@100000: surf .648, rankmass .626, pagerank .476, bfs .270; 20,000 of one host: pagerank .863, surf .857",
+        "surf finds 65% of the top pages of uk-2007-05@100000, bfs 27%; on 20,000 pages of one host both find 86%",
         "frontrank recommend synthetic:pages=20000,hosts=1,seed=1",
     ),
     Advice(
@@ -51,7 +51,7 @@ ADVICE = (
         "Good text first, by any scorer",
         "texts of fetched pages: any live crawl",
         "group:scorer=words",
-        "a directory is as good as what was fetched from it: .861 of the best possible on uci-ics, quality .837, bfs .657",
+        "judges a directory by what was fetched from it: 86% of the best possible on uci-ics, bfs 66%",
         "frontrank recommend my-crawl --for quality",
     ),
     Advice(
@@ -59,7 +59,7 @@ ADVICE = (
         "Pages that other sites link to",
         "links of several domains",
         "domains; fpr:m=100 where all hosts are of one domain",
-        "a domain has one voice: .921 on a generated web, fpr:m=100 .906, bfs .818; ties on uci-ics, which is one domain (.94)",
+        "counts each linking domain once: 92% on a generated web, bfs 82%; no difference where all hosts share a domain",
         f"frontrank recommend {TRY} --for votes",
     ),
     Advice(
@@ -67,7 +67,7 @@ ADVICE = (
         "Pages about a topic",
         "titles, texts and anchors",
         "quality:scorer=topic:WORDS,anchor=1",
-        "links that name it, on pages about it: .876 of those about 'computer' on uci-ics, similarity .855, bfs .312",
+        "follows links that name the topic: 88% of the pages about 'computer' on uci-ics, bfs 31%",
         f"frontrank recommend {TRY} --for topic:computer",
     ),
     Advice(
@@ -75,7 +75,7 @@ ADVICE = (
         "What searchers will be shown",
         "a query log and texts",
         "fusion",
-        "queries and walks err on different pages: fusion .243 on uci-ics, rw-eg .184, q-overlap .170, pagerank .114",
+        "combines queries and walks, which err on different pages: 24% of the ideal on uci-ics, pagerank 11%",
         "frontrank recommend team.crawl --for searchers",
     ),
     Advice(
@@ -83,7 +83,7 @@ ADVICE = (
         "What searchers will be shown",
         "clicks or views of fetched pages, no queries",
         "rw-eg",
-        "votes of pages that are shown count more: rw-eg .184 on uci-ics, rw .171, indegree .123, pagerank .114",
+        "links from pages that searchers see count more: 18% of the ideal on uci-ics, pagerank 11%",
         "frontrank recommend team.crawl --for searchers",
     ),
     Advice(
@@ -91,7 +91,7 @@ ADVICE = (
         "To know how much is covered, and stop there",
         "links",
         "rankmass with --until coverage=0.9",
-        "the only one with a lower bound: .71 of the mass that can be covered is proven after 10% of uk-2007-05@100000",
+        "the only one that knows a lower bound: at least 71% is covered after 10% of uk-2007-05@100000",
         f"frontrank simulate {TRY} --ordering rankmass --until coverage=0.5 --seeds random:20@1",
     ),
     Advice(
@@ -99,7 +99,7 @@ ADVICE = (
         "A crawl without surprises, or the first of a site",
         "nothing yet",
         "bfs, a few hundred pages; then recommend on what it fetched",
-        "none is the best everywhere: backlink is third on wikispeedia (.709), and the last on cnr-2000 (.103)",
+        "no ordering is the best everywhere: backlink is third on wikispeedia and last on cnr-2000",
         "frontrank recommend my-crawl",
     ),
 )

@@ -199,5 +199,6 @@ def _remarks(run: Run) -> Iterator[str]:
     if "coverage" in run.trace.gauges:
         covered = run.trace.gauges["coverage"][-1][1]
         reachable = run.trace.gauges.get("reachable", [(0, 1.0)])[-1][1]  # older saved runs lack it
-        leak = "" if reachable > 0.9995 else f"; a share of the {reachable:.1%} that can be, pages without links keep the rest"
-        yield f"{run.spec}: at least {covered:.1%} of the personalised PageRank mass is covered ({run.trace.ended}){leak}"
+        lost = "" if reachable > 0.9995 else f" ({reachable:.1%} of all; the rest is lost at pages without links)"
+        known = f"the pages fetched hold at least {covered:.1%} of the PageRank that can be reached from the seeds{lost}"
+        yield f"{run.spec}: {known}; ended by: {run.trace.ended}"
