@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
-from lxml import html
+from lxml import html  # type: ignore[import-untyped]
 
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
