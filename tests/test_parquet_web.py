@@ -90,16 +90,16 @@ def tables(folder: Path, links: dict[str, Any], pages: dict[str, Any]) -> Path:
 
 def test_what_is_written_is_the_form_that_is_documented(tmp_path: Path) -> None:
     columns: dict[str, Any] = {"urls": ["http://a/", "http://a/2"], "views": np.array([2.0, 0.0]), "clicks": np.array([0.5, 1])}
-    columns |= {"hosts": np.zeros(2, np.int32), "host_names": ["a"], "titles": ["A", "B"]}
+    columns |= {"hosts": np.zeros(2, np.int32), "host_names": ["a"], "titles": ["A", "B"], "anchors": ["to B"]}
     save(Web.from_edges([0], [1], 2, **columns), tmp_path / "web")
     said = CliRunner().invoke(command, [f"{tmp_path}/web", f"{tmp_path}/w.parquet"]).stdout.splitlines()
-    assert said[0].endswith("w.parquet: 2 pages, 1 links, hosts, urls, views, clicks")
-    assert said[1] == "  not written, as this format cannot hold them: titles"
+    assert said[0].endswith("w.parquet: 2 pages, 1 links, hosts, urls, titles, views, clicks")
+    assert said[1] == "  not written, as this format cannot hold them: anchors"
     links, pages = (pq.read_table(tmp_path / "w.parquet" / f"{name}.parquet") for name in ("links", "pages"))
     assert links.schema == pa.schema({"source": pa.int64(), "target": pa.int64()})
     expected = {"page": pa.int64(), "url": pa.string(), "host": pa.string(), "views": pa.int64(), "clicks": pa.float64()}
-    assert pages.schema == pa.schema(expected)
-    assert pages.to_pylist()[0] == {"page": 0, "url": "http://a/", "host": "a", "views": 2, "clicks": 0.5}
+    assert pages.schema == pa.schema({**expected, "title": pa.string()})
+    assert pages.to_pylist()[0] == {"page": 0, "url": "http://a/", "host": "a", "views": 2, "clicks": 0.5, "title": "A"}
 
 
 @pytest.mark.parametrize(

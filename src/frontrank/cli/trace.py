@@ -45,7 +45,8 @@ def command(directory: str, kind: tuple[str, ...], as_json: bool) -> None:
 
 
 def _line(event: dict[str, Any]) -> str:
-    rest = {key: value for key, value in event.items() if key not in ("seq", "kind", "url", "time", "warc", "offset", "length")}
+    apart = ("seq", "kind", "url", "time", "warc", "offset", "length", "title")
+    rest = {key: value for key, value in event.items() if key not in apart}
     for key in ("again_at", "until"):
         if key in rest:
             rest[key] = moment(rest[key])

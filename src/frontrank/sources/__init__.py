@@ -23,7 +23,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from frontrank.errors import SourceError
+from frontrank.errors import InputError, SourceError
 from frontrank.sources.kinds import Kind, source_of
 from frontrank.sources.parquet_web import check_parquet_target, is_parquet_target, write_parquet
 from frontrank.sources.web_directory import check_web_target, save
@@ -31,6 +31,8 @@ from frontrank.system.files import Progress, written_beside
 from frontrank.web.web import Web
 
 __all__ = ["convert", "load", "save"]
+
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".gz", ".md", ".xlsx", ".wacz")  # endings of what a web is not written as
 
 
 def load(path: str | os.PathLike[str], progress: Progress | None = None, uncaptured: bool = False) -> Web:
@@ -66,6 +68,7 @@ def convert(
     Edge lists, BVGraphs and webs in Parquet may be larger than memory; into Parquet, web directories too.
     """
     where = os.fspath(path)
+    _check_no_table(target)
     if is_parquet_target(target):
         check_parquet_target(target, force)
         return _to_parquet(where, target, progress, uncaptured)
@@ -81,6 +84,16 @@ def convert(
             beside.mkdir()
             source.write(given, beside, progress)
     return load(target)
+
+
+def _check_no_table(target: str | os.PathLike[str]) -> None:
+    """Raise InputError if somebody wants a table of pages, and would get a directory of that name."""
+    ending = os.path.splitext(os.path.normpath(target))[1].lower()
+    if ending in TABLES:
+        raise InputError(
+            f"{os.fspath(target)}: convert writes a web as a directory, and no {ending} file; frontrank export CRAWL pages.csv "
+            "writes the pages of a crawl"
+        )
 
 
 def _to_parquet(where: str, target: str | os.PathLike[str], progress: Progress | None, uncaptured: bool) -> Web:

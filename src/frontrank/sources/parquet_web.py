@@ -1,13 +1,13 @@
 """A web in Parquet: what Spark, DuckDB, pandas and Polars write and read.
 
     links.parquet     source, target                      whole numbers: pages of the pages table
-    pages.parquet     page [, url, host, views, clicks]   page is 0 .. n - 1, each once, in any order
+    pages.parquet     page [, url, host, views, clicks, title, text]   page is 0 .. n - 1, each once, in any order
 
 Each is a file, a folder of that name with parts (*.parquet) in it, or such a folder called ``links`` or ``pages``
 (``parquet_tables``). Parts are read by name, so the links of a page keep their order.
 
 Both ways are streams of record batches (``parquet_rows``): nothing of a web is whole in memory (``write_from_parquet``,
-``write_parquet``), but for ``load_parquet``, which makes a web there.
+``write_parquet``), but for ``load_parquet``, which makes a web there, as all do with a web that has titles or texts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError
+from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
 from frontrank.sources.names import HostTable
 from frontrank.sources.parquet_rows import (
@@ -37,7 +37,7 @@ from frontrank.sources.parquet_rows import (
 from frontrank.sources.parquet_tables import BATCH, SUFFIX, UNDONE
 from frontrank.sources.spilled import SpilledLinks
 from frontrank.sources.url_files import HostFiles, UrlFiles
-from frontrank.sources.web_directory import write_manifest
+from frontrank.sources.web_directory import write_manifest, write_web
 from frontrank.system.capacity import check_room
 from frontrank.system.files import NpyFile, Progress, check_target
 from frontrank.system.lazy import pa, pq
@@ -45,7 +45,8 @@ from frontrank.web.strings import Packed, Texts
 from frontrank.web.web import IMPACTS, Web
 
 BYTES_A_LINK = 12
-WRITTEN = ("hosts", "urls", "views", "clicks")  # the columns of a web that this form has
+STRINGS = {"title": "titles", "text": "texts"}  # column here: column of a web
+WRITTEN = ("hosts", "urls", *IMPACTS, *STRINGS.values())  # the columns of a web that this form has
 MARK = {b"frontrank": b"web"}  # in the schema of tables that are written here, which may be replaced
 
 
@@ -76,7 +77,7 @@ def load_parquet(path: str, progress: Progress | None = None) -> Web:
     for source, target in link_pieces(tables, progress):
         sources.append(source.astype(np.int32))
         targets.append(target.astype(np.int32))
-    columns = [column for column in ("url", "host", *IMPACTS) if column in tables.pages.columns]
+    columns = [column for column in ("url", "host", *IMPACTS, *STRINGS) if column in tables.pages.columns]
     pieces = list(page_pieces(tables, columns, in_order)) if columns else []
     known: dict[str, Any] = {}
     if "url" in columns:
@@ -92,12 +93,26 @@ def load_parquet(path: str, progress: Progress | None = None) -> Web:
     for impact in IMPACTS:
         if impact in columns:
             known[impact] = np.concatenate([impact_of(path, piece[impact], impact) for piece in pieces])
+    for column, name in STRINGS.items():
+        if column in columns:
+            known[name] = Texts(pa.chunked_array([_texts(path, piece[column], column) for piece in pieces], pa.large_string()))
     return Web.from_edges(np.concatenate(sources), np.concatenate(targets), tables.pages.rows, name=tables.name, **known)
+
+
+def _texts(path: str, column: Any, name: str) -> Any:
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    try:
+        return column.cast(pa.large_string()).fill_null("")
+    except pa.ArrowException as error:
+        raise SourceError(f"{path}: the column {name} of the pages table must be text ({error})") from None
 
 
 def write_from_parquet(path: str, where: Path, progress: Progress | None = None) -> None:
     """The web, written into a folder as a web directory, however large it is."""
     tables = looked_at(path)
+    if not STRINGS.keys().isdisjoint(tables.pages.columns):
+        write_web(load_parquet(path, progress), os.fspath(where))
+        return
     in_order = are_in_order(tables.pages)
     with SpilledLinks(where, tables.name, progress) as spilled:
         for source, target in link_pieces(tables, progress):
@@ -188,6 +203,9 @@ def _page_tables(web: Web) -> Iterator[Any]:
     for impact in IMPACTS:
         if (values := getattr(web, impact)) is not None:
             columns[impact] = _counts(values)
+    for column, name in STRINGS.items():
+        if (strings := getattr(web, name)) is not None:
+            columns[column] = _strings(strings)
     for begin in range(0, web.pages, BATCH):
         end = min(begin + BATCH, web.pages)
         page = np.arange(begin, end, dtype=np.int64)

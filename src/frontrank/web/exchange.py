@@ -1,4 +1,5 @@
-"""Webs from and to the graphs of other libraries: networkx, scipy, pandas. None of them is needed unless it is asked for.
+"""Webs from and to the graphs of other libraries: networkx, scipy, pandas, Polars, Arrow. None of them is
+needed unless it is asked for.
 
 Names of nodes: whole numbers become ``ids`` (none are kept if they are 0 .. n - 1 in order; 2.0 is one, as tables write 2 where
 another row is empty), anything else becomes ``urls``, with ``hosts`` if every one has a host. On the way back a node is called
@@ -12,13 +13,13 @@ every web.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.pages.urls import host_of
-from frontrank.system.lazy import Lazy, pd, sparse
+from frontrank.system.lazy import Lazy, pa, pd, pl, sparse
 from frontrank.web.web import Web, hosts_from_urls, numbered
 
 networkx: Any = Lazy("networkx")
@@ -102,7 +103,32 @@ def from_pandas(edges: Any, pages: Any = None, **columns: Any) -> Web:
     return Web.from_edges(sources, targets, len(names), **{**_columns(names, by_name), **columns})
 
 
-def to_pandas(web: Web) -> tuple[Any, Any]:
+class WebTables(NamedTuple):
+    """A web as two tables: of links (source, target, perhaps anchor), and of pages (url or id, and what is known of them)."""
+
+    links: Any
+    pages: Any
+
+
+def to_pandas(web: Web) -> WebTables:
+    return WebTables(*map(pd.DataFrame, _tables(web)))
+
+
+def to_polars(web: Web) -> WebTables:
+    return WebTables(*map(pl.from_arrow, to_arrow(web)))
+
+
+def to_arrow(web: Web) -> WebTables:
+    links, pages = _tables(web)
+    key = next(iter(pages))
+    kind = pa.int64() if key == "id" else pa.string()
+    kinds = {"source": kind, "target": kind, key: kind, **dict.fromkeys(NUMBERS, pa.float64())}
+    tables = ({name: pa.array(values, kinds.get(name, pa.string())) for name, values in one.items()} for one in (links, pages))
+    return WebTables(*map(pa.table, tables))
+
+
+def _tables(web: Web) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+    """Columns of links, and of pages."""
     names, by_name = _named(web)
     ends = np.array(names, object)
     sources = np.repeat(np.arange(web.pages), web.out_degree())
@@ -110,7 +136,7 @@ def to_pandas(web: Web) -> tuple[Any, Any]:
     if web.anchors is not None:
         links["anchor"] = list(web.anchors)
     key = "url" if web.urls is not None and "url" not in by_name else "id"
-    return pd.DataFrame(links, columns=list(links)), pd.DataFrame({key: names, **by_name})
+    return links, {key: names, **by_name}
 
 
 def _ends(edges: Any) -> tuple[list[Hashable], list[Hashable]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from frontrank.pages.urls import canonical, host_of
 from frontrank.web.dates import SeenOn
 from frontrank.web.links import MAX_PAGES, NO_VALUES, Links, by_source, check_pages, check_rows, tidy
 from frontrank.web.strings import Texts
+
+if TYPE_CHECKING:
+    from frontrank.web.exchange import WebTables
 
 IMPACTS = ("views", "clicks")
 MAX_IN_TABLE = 5_000_000  # URLs that are made Python objects to look one up
@@ -269,11 +272,23 @@ class Web:
 
         return to_scipy(self)
 
-    def to_pandas(self) -> tuple[Any, Any]:
-        """Two DataFrames, of links and of pages."""
+    def to_pandas(self) -> WebTables:
+        """Two DataFrames of pandas: ``.links`` and ``.pages``."""
         from frontrank.web.exchange import to_pandas
 
         return to_pandas(self)
+
+    def to_polars(self) -> WebTables:
+        """Two DataFrames of Polars: ``.links`` and ``.pages``."""
+        from frontrank.web.exchange import to_polars
+
+        return to_polars(self)
+
+    def to_arrow(self) -> WebTables:
+        """Two tables of pyarrow: ``.links`` and ``.pages``."""
+        from frontrank.web.exchange import to_arrow
+
+        return to_arrow(self)
 
 
 def _joined(anchors: Sequence[str], at: Array, keep: Array, links: int) -> list[str]:

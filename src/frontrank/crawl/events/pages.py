@@ -185,8 +185,9 @@ class Fetched:
     def show(row: Row) -> dict[str, Any]:
         scores, metadata = parts_of_note(row.note)
         shown = {name: values for name, values in (("scores", scores), ("metadata", metadata)) if values}
+        title = {"title": row.title} if row.title else {}
         again = {} if row.until is None else {"again_at": row.until}
-        return {"status": row.status, "links": count_of(row), **shown, **again}
+        return {"status": row.status, "links": count_of(row), **title, **shown, **again}
 
 
 def parts_of_note(note: str | None) -> tuple[dict[str, Judged], dict[str, Any]]:
