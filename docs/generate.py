@@ -1,6 +1,6 @@
 """Write what the docs take from elsewhere: one page for each ordering from its docstring (docs/orderings/NAME.md), their
-index, the tables of options in docs/crawl.md, the names of the library (docs/api.md), the summary of what was reproduced
-(docs/results/README.md), and the address of the project, wherever it is named, from pyproject.toml.
+index, the tables of docs/crawl.md and docs/export.md, the names of the library (docs/api.md), the summary of what was
+reproduced (docs/results/README.md), and the address of the project, wherever it is named, from pyproject.toml.
 
 python docs/generate.py            write
 python docs/generate.py --check    exit 1 if a page is not what would be written
@@ -11,13 +11,16 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from collections.abc import Iterable
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
 from typing import NamedTuple
 
 import frontrank
+from frontrank.exports import COLUMNS, FORMATS, ExportOptions
 from frontrank.fetching.crawler.options import options
+from frontrank.options import Option, options_of
 from frontrank.orderings.registry import REGISTRY, Ordering, describe
 from frontrank.papers import PAPERS, SEARCH_PAPERS
 
@@ -136,12 +139,30 @@ def with_options(text: str) -> str:
     """The page on crawls with its tables of options as they are now."""
     for group in dict.fromkeys(one.group for one in options().values()):
         rows = [one for one in options().values() if one.group == group and one.field != "seeds"]
-        lines = [f"| `{one.usage.replace('|', PIPE)}` | {one.shown()} | {one.help.replace('|', PIPE)} |" for one in rows]
-        table = "\n".join(["| option | default | |", "|---|---|---|", *lines])
-        head, mark, rest = text.partition(f"<!-- options: {group} -->\n")
-        assert mark, f"docs/crawl.md has no place for the options of {group!r}"
-        text = f"{head}{mark}{table}\n<!-- end -->{rest.partition('<!-- end -->')[2]}"
+        text = put(text, f"options: {group}", table_of(rows))
     return text
+
+
+def with_exports(text: str) -> str:
+    """The page on exports with its tables as they are now."""
+    formats = [f"| `{ending}` | {form.help} |" for ending, form in FORMATS.items()]
+    text = put(text, "formats", ["| ending | what is written |", "|---|---|", *formats])
+    columns = [f"| `{column.name}` | {column.kind} | {column.help} |" for column in COLUMNS.values()]
+    text = put(text, "columns", ["| column | type | what it is |", "|---|---|---|", *columns])
+    return put(text, "options", table_of(options_of(ExportOptions).values()))
+
+
+def table_of(rows: Iterable[Option]) -> list[str]:
+    """Options as a table."""
+    lines = [f"| `{one.usage.replace('|', PIPE)}` | {one.shown()} | {one.help.replace('|', PIPE)} |" for one in rows]
+    return ["| option | default | |", "|---|---|---|", *lines]
+
+
+def put(text: str, name: str, table: list[str]) -> str:
+    """The text with this table behind the mark of this name."""
+    head, mark, rest = text.partition(f"<!-- {name} -->\n")
+    assert mark, f"there is no place for {name!r}"
+    return f"{head}{mark}{chr(10).join(table)}\n<!-- end -->{rest.partition('<!-- end -->')[2]}"
 
 
 API = """# Python API
@@ -177,7 +198,8 @@ def generated() -> dict[Path, str]:
     pages[DOCS / "api.md"] = api()
     addressed = {path: with_address(path) for pattern in ADDRESSED for path in ROOT.glob(pattern)}
     crawl = {DOCS / "crawl.md": with_options(addressed[DOCS / "crawl.md"])}
-    return addressed | pages | crawl
+    exports = {DOCS / "export.md": with_exports(addressed[DOCS / "export.md"])}
+    return addressed | pages | crawl | exports
 
 
 def main() -> int:

@@ -35,6 +35,7 @@ WORKING: dict[str, tuple[str, ...]] = {
     "import": ("import", "--pages", "{}/pages.csv", "--links", "{}/links.csv", "{}/out/team.crawl"),
     "rank": ("rank", "{}/team.crawl", "--ordering", "rw-eg", "--out", "{}/out/next.csv"),
     "explain": ("explain", "{}/live.crawl", "http://www.h1.example/1"),
+    "export": ("export", "{}/live.crawl", "{}/out/pages.jsonl", "--text", "none"),
     "status": ("status", "{}/live.crawl", "--queue", "{}/out/queue.csv"),
 }
 # These wait for others, and are stopped when they have said their first line; the words are what they are sent before.

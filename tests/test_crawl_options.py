@@ -80,6 +80,7 @@ def test_a_crawl_can_be_resumed_with_any_option_but_those_of_its_start(name: str
         "user_agent": "robin/1.0", "contact": "a@b.example", "proxy": "http://127.0.0.1:1", "queries": "log.tsv",
         "goal": "solar energy", "politeness_by": "domain", "revisit": "fixed", "revisit_share": 0.5, "trap_share": 0.5,
         "purpose": "train", "accept_language": "de", "header": ("X-Key: abc",), "cookie_file": "", "auth_file": "",
+        "export": "/pages.jsonl",
     }  # fmt: skip
     asked, one = Options(seeds=SEED), options()[name]
     value = other[name] if name in other else not one.default if isinstance(one.default, bool) else 7

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 import frontrank as fr
 from frontrank.cli import command
+from frontrank.pages.warc_writer import Warc
 from frontrank.sources import save
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
@@ -26,6 +27,7 @@ from tests.test_docs import ENDS, Block, blocks, typed
 RUN_BY = {  # pages with a test of their own, which runs their blocks in order
     "crawl.md": "test_crawl_docs.py",
     "crawlee.md": "test_crawlee.py",
+    "export.md": "test_exports.py",
     "import.md": "test_import.py",
     "library.md": "test_library_docs.py",
     "own-ordering.md": "test_docs.py",
@@ -69,10 +71,11 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "edges.txt.gz").write_text("0 1\n0 2\n1 2\n", encoding="utf-8")
     (folder / "ranks.txt").write_text("www.h1.test 5\n", encoding="utf-8")
     for name in ("my-crawl", "few"):
-        with fr.Crawl(fr.parse("fpr"), str(folder / name)) as crawl:
+        with fr.Crawl(fr.parse("fpr"), str(folder / name)) as crawl, Warc(folder / name / "warc") as warc:
             crawl.seed(["http://www.h10.example/"])
             (page,) = crawl.take(1)
-            crawl.fetched(page, ["http://www.h10.example/nature-7/", "http://www.h11.example/"])
+            where = warc.write(page, 200, [("Content-Type", "text/html")], b"<p>A page.")
+            crawl.fetched(page, ["http://www.h10.example/nature-7/", "http://www.h11.example/"], where=where)
     return folder
 
 

@@ -37,6 +37,8 @@ EXTRA_OF = {
     "brotli": "crawl",
     "protego": "crawl",
     "lxml": "crawl",
+    "trafilatura": "text",
+    "lxml_html_clean": "text",
     "backports": "crawl",
     "jinja2": "lab",
     "plotly": "lab",

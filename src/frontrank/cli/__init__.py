@@ -23,6 +23,7 @@ GROUPS = {
     "Crawl": {
         "crawl": "Crawl the web politely, durably, in the order of your choice.",
         "status": "How far a crawl is, and what it will fetch next.",
+        "export": "The fetched pages as a table, Markdown files or a web archive.",
         "trace": "What happened in a crawl, one event per line.",
         "explain": "Why a page is where it is in the queue.",
         "dashboard": "Watch and control a crawl in a browser.",

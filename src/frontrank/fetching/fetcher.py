@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 REDIRECTS = (301, 302, 303, 307, 308)
 MAX_HOPS = 10  # redirects in a row that are followed
-HTML_TYPES = ("text/html", "application/xhtml+xml")
-UNTYPED = ("", "application/octet-stream", "text/plain", "unknown/unknown")  # types that servers give when they do not know
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class FetchOptions:
             options.max_links,
             options.proxy,
             options.allow_private,
-            text or bool(options.revisit),
+            text or bool(options.revisit or options.export),
             options.warc,
             bool(options.revisit),
             options.purpose,
@@ -257,20 +255,13 @@ def type_of(response: Response) -> str:
 
 
 def is_html(response: Response) -> bool:
-    """By its type, or by its looks where the server does not know."""
-    kind = type_of(response)
-    if kind in HTML_TYPES:
-        return True
-    start = response.body[:1024].lstrip().lower()
-    return kind in UNTYPED and start.startswith((b"<!doctype html", b"<html", b"<head", b"<body"))
+    return html.is_html(_content_type(response), response.body)
 
 
 def charset_of(response: Response) -> str | None:
-    """The encoding that the server names, if it names one.
+    """The encoding that the server names, if it names one."""
+    return html.charset_in(_content_type(response))
 
-    >>> charset_of(Response("http://a/", 200, [(b"Content-Type", b'text/html; charset="Latin-1"')], b""))
-    'latin-1'
-    """
-    kind = (response.header(b"content-type") or b"").decode("latin-1").lower()
-    _, found, rest = kind.partition("charset=")
-    return rest.partition(";")[0].strip(" \"'") or None if found else None
+
+def _content_type(response: Response) -> str:
+    return (response.header(b"content-type") or b"").decode("latin-1")

@@ -52,6 +52,9 @@ SUPERSETS = {  # labels that browsers read as a larger set than Python's codec o
 }
 KNOWN_CODECS = re.compile(r"utf-8|utf-16|iso8859|cp125|cp932|cp949|cp874|cp866|koi8|gb18030|big5|euc_|iso2022_|mac-|hz")
 ONE_BYTE = re.compile(r"iso8859|cp125|cp874|cp866|koi8|mac-")
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+UNTYPED = ("", "application/octet-stream", "text/plain", "unknown/unknown")  # types that servers give when they do not know
+LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")
 UNSEEN = ("script", "style", "template", "noscript", "iframe", "noembed", "noframes")
 OTHER_SCHEME = re.compile(r"[\s\0]*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
@@ -66,6 +69,7 @@ class Page:
     base: str = ""  # what relative links were resolved against
     statements: tuple[Statement, ...] = ()  # what its <meta> elements ask of crawlers
     canonical: str = ""  # the URL that it calls its own, if it calls one so
+    language: str = ""  # as <html lang> has it
     dropped: dict[str, int] = field(default_factory=dict)  # links left out, by reason
     given_up: str = ""  # why the page was not parsed to its end: its links are then those of skim.py, and it has no text
 
@@ -91,7 +95,7 @@ def read(markup: str, url: str, most_links: int = MAX_LINKS, text: bool = True) 
 
     tree = LexborHTMLParser(markup)
     base = _base(tree, url)
-    anchors, dropped = _links(tree, base, most_links, len(markup))
+    anchors, dropped = _links(tree, base, most_links, len(markup)) if most_links else ({}, {})
     statements, refreshes = _metas(tree)
     further = Further(anchors, dropped, parsed(base), most_links)
     _frames(tree, further)
@@ -106,8 +110,38 @@ def read(markup: str, url: str, most_links: int = MAX_LINKS, text: bool = True) 
         base=base,
         statements=statements,
         canonical=further.canonical,
+        language=language_of((tree.root.attributes.get("lang") if tree.root is not None else "") or ""),
         dropped=dropped,
     )
+
+
+def language_of(label: str) -> str:
+    """A language tag (BCP 47), the first of a list; empty if there is none.
+
+    >>> language_of("de-AT, en"), language_of("en_US"), language_of("<no language>")
+    ('de-AT', 'en-US', '')
+    """
+    tag = label.partition(",")[0].strip().replace("_", "-")
+    return tag if LANGUAGE.fullmatch(tag) else ""
+
+
+def is_html(content_type: str, body: bytes) -> bool:
+    """Whether a page is HTML by its type, or by its looks where the server does not know."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind in HTML_TYPES:
+        return True
+    start = body[:SNIFFED].lstrip().lower()
+    return kind in UNTYPED and start.startswith((b"<!doctype html", b"<html", b"<head", b"<body"))
+
+
+def charset_in(content_type: str) -> str | None:
+    """The encoding that a content type names, if it names one.
+
+    >>> charset_in('text/html; charset="Latin-1"'), charset_in("text/html")
+    ('latin-1', None)
+    """
+    _, found, rest = content_type.lower().partition("charset=")
+    return rest.partition(";")[0].strip(" \"'") or None if found else None
 
 
 def looks_binary(body: bytes) -> bool:

@@ -110,6 +110,8 @@ class Arrivals:
                 again_at=again_at,
                 metadata=result.metadata(task.url),
             )
+            if self.job.export is not None:  # before the commit: the file has what is acknowledged
+                self.job.export.arrived(task.handle, found, result.records[1] if result.records else None)
         self.job.traps.fetched(task.handle, task.url, found.title if found is not None else "", links, first_new)
 
     def _redirected(self, task: Task, result: FetchResult) -> None:

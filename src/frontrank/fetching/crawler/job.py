@@ -25,6 +25,7 @@ from frontrank.simulation.plan import Stop
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
+    from frontrank.exports.live import LiveExport
     from frontrank.fetching.crawler.options import Options
     from frontrank.pages.warc_writer import Warc
 
@@ -35,8 +36,8 @@ WORKED = "worked_s"  # a note: for how long the crawl has been at work, in all r
 
 
 class Job:
-    def __init__(self, crawl: Crawl, options: Options, warc: Warc | None) -> None:
-        self.crawl, self.options, self.warc = crawl, options, warc
+    def __init__(self, crawl: Crawl, options: Options, warc: Warc | None, export: LiveExport | None = None) -> None:
+        self.crawl, self.options, self.warc, self.export = crawl, options, warc, export
         self.counts: Counter[str] = Counter(crawl.notes.get("counts", {}))
         self.failures: Counter[str] = crawl.inspect.history.reasons()
         self.begun, self.compiled_before = time.monotonic(), compiling_s()
@@ -167,6 +168,17 @@ class Job:
     def count(self, reason: str, times: int = 1) -> None:
         """A link was not followed."""
         self.counts[reason] += times
+
+    def sync_files(self) -> None:
+        """What events refer to is on the disk before they are."""
+        for file in (self.warc, self.export):
+            if file is not None:
+                file.sync()
+
+    def close_files(self) -> None:
+        for file in (self.warc, self.export):
+            if file is not None:
+                file.close()
 
     def note(self, now: bool = False) -> None:
         """Store the counts, if it was not done just now."""

@@ -64,6 +64,11 @@ def wrong_pattern(given: str) -> str:
     return ""
 
 
+def wrong_export(given: str) -> str:
+    fine = not given or given.endswith(".jsonl")
+    return "" if fine else f"must be a file name that ends in .jsonl, got {given!r}; frontrank export writes other formats"
+
+
 def wrong_rule(given: str) -> str:
     from frontrank.simulation.plan import Stop
 

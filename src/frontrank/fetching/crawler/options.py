@@ -6,6 +6,7 @@ tables of docs/crawl.md and what --resume may change are made from it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -198,11 +199,11 @@ class Options:
     archive_credentials: bool = option(
         False, KEPT, "Keep what --header, --cookie-file and --auth-file send in the requests of the WARC files, too.", no=False
     )
+    export: str = option(
+        "", KEPT, "Also write each page with its text to this .jsonl file.", metavar="FILE", wrong=option_checks.wrong_export
+    )
     queries: str = option(
-        "",
-        START,
-        "A query log, for orderings that are driven by queries; it is stored with the crawl.",
-        metavar="FILE",
+        "", START, "A query log, for orderings that are driven by queries; it is stored with the crawl.", metavar="FILE"
     )
     goal: str = option(
         "",
@@ -244,6 +245,7 @@ class Options:
         object.__setattr__(self, "credentials", credentials)
         if self.goal.strip() and self.policy == options()["policy"].default:
             object.__setattr__(self, "policy", option_checks.goal_policy(self.goal))
+        object.__setattr__(self, "export", self.export and os.path.abspath(self.export))  # it may be resumed elsewhere
         check_stop(self.policy, self.until)
         if self.politeness_by == "ip" and self.proxy:
             raise InputError(

@@ -25,6 +25,7 @@ from frontrank.crawl.needs import check_asked, check_live
 from frontrank.crawl.ranking import BACKGROUND
 from frontrank.deprecated import names_of_before
 from frontrank.errors import InputError, NotTrusted, StorageError, need
+from frontrank.exports.live import LiveExport, check_new
 from frontrank.fetching.counting import OUT_OF_REACH
 from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options, stops
@@ -90,6 +91,8 @@ def new_job(options: Options, out: str | os.PathLike[str], *, truth: Value | Non
     """A new crawl in a new directory."""
     check_installed()
     policy = _checked(options, truth, impact)
+    if options.export:
+        check_new(options.export)
     workload = load_workload(options.queries) if options.queries else None
     groups = read_groups(options.politeness_by)
     if (whole := written_out(policy)) != policy.spec():  # a file may be another, or elsewhere, when the crawl is resumed
@@ -108,10 +111,11 @@ def new_job(options: Options, out: str | os.PathLike[str], *, truth: Value | Non
     try:
         warc = Warc(Path(out) / WARCS) if options.warc else None
         crawl.seed(options.seeds)
+        export = _export(crawl, options)
     except BaseException:
         crawl.close()
         raise
-    return Job(crawl, options, warc)
+    return Job(crawl, options, warc, export)
 
 
 def reopen_job(
@@ -136,6 +140,7 @@ def reopen_job(
     politeness = options.politeness
     crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth, politeness=politeness, ranking=BACKGROUND, workload=asked)
     try:
+        export = _export(crawl, options)  # before the options are stored: it may refuse its file
         if retry_failed is not None:
             _retry_failed(crawl, retry_failed)
         if options.reach != before.reach:
@@ -153,7 +158,13 @@ def reopen_job(
     except BaseException:
         crawl.close()
         raise
-    return Job(crawl, options, warc)
+    return Job(crawl, options, warc, export)
+
+
+def _export(crawl: Crawl, options: Options) -> LiveExport | None:
+    """The file that pages are written to as they arrive, continued where the crawl is."""
+    folder = crawl.inspect.folder
+    return LiveExport(options.export, folder, crawl.state.log) if options.export and folder is not None else None
 
 
 def _check_links(folder: Path) -> None:
@@ -241,8 +252,7 @@ async def run_job(job: Job, *, impact: Value | None = None, watch: Watch | None 
 
     folder = job.crawl.inspect.folder
     assert folder is not None
-    if job.warc is not None:
-        job.crawl.state.log.before_sync = job.warc.sync  # the records that events point to
+    job.crawl.state.log.before_sync = job.sync_files
     watcher = asyncio.ensure_future(_watch(job, watch))
     AT_WORK.append(job)
     try:
@@ -264,8 +274,7 @@ async def run_job(job: Job, *, impact: Value | None = None, watch: Watch | None 
         try:
             job.crawl.close()
         finally:
-            if job.warc is not None:
-                job.warc.close()
+            job.close_files()
 
 
 async def _watch(job: Job, watch: Watch | None) -> None:

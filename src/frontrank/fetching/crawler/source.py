@@ -11,6 +11,7 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING
 
+from frontrank.crawl.priorities import waiting_priority
 from frontrank.fetching.crawler.arrivals import Arrivals, Scores, Task
 from frontrank.fetching.crawler.scope import scope_of
 from frontrank.fetching.crawler.sitemaps import seed_from_sitemaps
@@ -59,6 +60,8 @@ class CrawlSource:
 
     def _task(self, page: int) -> Task:
         url = self.crawl.url(page)
+        if self.job.export is not None:
+            self.job.export.taken(page, waiting_priority(self.crawl.state, page))
         revisiting = self.arrivals.revisiting
         before = revisiting.before(page) if revisiting is not None else None
         max_wait_s = inf if self.job.options.one_by_one else MAX_WAIT_S
