@@ -40,7 +40,7 @@ from frontrank.kernels.compiling import listen
 from frontrank.kernels.growing import grown
 
 LOADING_S = 0.6  # of processor time of a process: interpreted for as long as loading numba and machine code from disk takes
-INTERPRETED_S = 5.0  # of processor time of a process; then kernels of live crawls are compiled, which takes as long
+INTERPRETED_S = 6.0  # of processor time of a process; then kernels of live crawls are compiled, which takes as long
 INTERPRETED_ITEMS = 2_000  # at most in one call, of pages and URLs
 INTERPRETED_STEPS = 200_000  # the same where an item takes a microsecond, such as a link that is copied
 
@@ -146,7 +146,7 @@ def _part(f: Kernel) -> Kernel:
 class Lazy:
     """A kernel for a live crawl: a small crawl does not compile it.
 
-    Compiling what an ordering and a frontier need takes some 5 s of processor time, loading it from disk, with numba, 0.6, and
+    Compiling what an ordering and a frontier need takes some 6 s of processor time, loading it from disk, with numba, 0.6, and
     interpreting a page about a millisecond. So a kernel is interpreted until the process has spent as much on interpreting:
     ``LOADING_S`` if its machine code is on disk, ``INTERPRETED_S`` if not. Then a crawl of any size costs at most twice of what
     the better of the two does. The order is the same.
