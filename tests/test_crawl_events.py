@@ -16,13 +16,16 @@ from hypothesis import strategies as st
 
 from frontrank.crawl import snapshots, status
 from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.drivers import Fused, driver_of
 from frontrank.crawl.journal import VERSION, Journal
 from frontrank.crawl.log import Row
 from frontrank.crawl.memory_log import MemoryLog
 from frontrank.crawl.replay import replay
 from frontrank.crawl.state import CrawlState
 from frontrank.errors import InputError, StorageError
+from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
+from frontrank.kernels.jit import Lazy
 from frontrank.orderings.online.fpr import FractionalPageRank
 from frontrank.orderings.online.similarity import Similarity
 from frontrank.orderings.registry import parse
@@ -637,3 +640,11 @@ def test_links_told_after_their_page_have_their_words_beside_their_targets(tmp_p
         order = happen(crawl)
     with Crawl.recover(tmp_path / "c", clock=lambda: 9.0) as crawl:
         assert [waiting["url"] for waiting in crawl.inspect.next(9)] == order and order
+
+
+def test_what_the_frontier_does_is_compiled_once_for_all_orderings() -> None:
+    surf, opic = (driver_of(parse(spec), PoliteFrontier()) for spec in ("surf", "opic"))
+    assert isinstance(surf, Fused) and isinstance(opic, Fused)
+    pairs = {name: (one, vars(opic)[name]) for name, one in vars(surf).items() if isinstance(one, Lazy)}
+    differ = {name for name, (one, other) in pairs.items() if (one._kernel, one._bind) != (other._kernel, other._bind)}
+    assert "_key_links" in differ and differ <= {"_key_seeds", "_on_start", "_key_links", "_on_revisit", "_key_all"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frontrank.kernels import jit
-from frontrank.kernels.jit import Array, Lazy, compile_at_once, compile_elsewhere, kernel
+from frontrank.kernels.jit import Array, Lazy, compile_at_once, compile_elsewhere, kernel, load_at_once
 from frontrank.orderings.registry import as_policy
 from frontrank.service.warm import Compiler
 from tests.patience import eventually
@@ -39,6 +39,15 @@ def test_a_process_that_has_kernels_compiled_elsewhere_interprets_until_they_are
     compile_at_once()
     assert lazy.call(np.ones(2)).tolist() == [3.0, 3.0]
     assert len(begun) == 3 and lazy.call == jit.compiled(tripled)
+
+
+def test_code_on_disk_is_loaded_once_interpreting_has_taken_as_long_as_that_takes(time_spent: list[float]) -> None:
+    jit.compiled(tripled)(np.ones(2))
+    time_spent[0] = 0.0
+    lazy = Lazy(tripled)
+    assert lazy.call(np.ones(2)).tolist() == [3.0, 3.0] and lazy.call == lazy._interpret
+    load_at_once()
+    assert lazy.call(np.ones(2)).tolist() == [3.0, 3.0] and lazy.call == jit.compiled(tripled)
 
 
 def test_the_compiler_starts_one_process_and_then_nothing_is_interpreted(time_spent: list[float]) -> None:
