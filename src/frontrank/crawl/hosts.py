@@ -87,32 +87,31 @@ class HostTable:
 
     def of_urls(self, urls: Sequence[str], first_page: int) -> Array:
         """The numbers of the hosts of these pages, which are numbered from ``first_page`` on."""
-        cached = self._beginnings
-        numbers = [cached.get(url[: url.find("/", AUTHORITY) + 1], -1) for url in urls]
+        get = self._beginnings.get
+        beginnings = [url[: url.find("/", AUTHORITY) + 1] for url in urls]
+        numbers = [get(begin, -1) for begin in beginnings]
         if -1 in numbers:
-            self._intern_missing(urls, first_page, numbers)
+            self._intern_missing(urls, first_page, beginnings, numbers)
         return np.array(numbers, np.int32)
 
-    def _intern_missing(self, urls: Sequence[str], first_page: int, numbers: list[int]) -> None:
+    def _intern_missing(self, urls: Sequence[str], first_page: int, beginnings: list[str], numbers: list[int]) -> None:
         """Replace each -1, and cache the host's number by the beginning of its URLs."""
-        beginning_at = {
-            place: url[: url.find("/", AUTHORITY) + 1]
-            for place, (url, number) in enumerate(zip(urls, numbers, strict=True))
-            if number < 0
-        }
-        shared = [begin for begin in dict.fromkeys(beginning_at.values()) if begin.startswith(("http://", "https://"))]
-        beginnings = {begin: host_of(begin) for begin in shared}
-        hosts = {place: beginnings.get(begin) or host_of(urls[place]) for place, begin in beginning_at.items()}
-        distinct = list(dict.fromkeys(hosts.values()))
-        number_of = dict(zip(distinct, self._intern_all(distinct).tolist(), strict=True))
-        for place, host in hosts.items():
-            number = numbers[place] = number_of[host]
-            if self.first_page[number] < 0:
-                self.first_page[number] = first_page + place
-        if len(self._beginnings) + len(beginnings) > MAX_CACHED:
+        missing = [place for place, number in enumerate(numbers) if number < 0]
+        distinct = dict.fromkeys([beginnings[place] for place in missing])
+        host_by = {begin: host_of(begin) for begin in distinct if begin.startswith(("http://", "https://"))}
+        hosts = [host_by.get(beginnings[place]) or host_of(urls[place]) for place in missing]
+        first_places = dict(zip(reversed(hosts), reversed(missing), strict=True))
+        found = self._intern_all(list(dict.fromkeys(hosts)))
+        number_of = dict(zip(dict.fromkeys(hosts), found.tolist(), strict=True))
+        for place, host in zip(missing, hosts, strict=True):
+            numbers[place] = number_of[host]
+        firsts = np.array([first_places[host] for host in number_of], self.first_page.dtype) + first_page
+        new = self.first_page[found] < 0
+        self.first_page[found[new]] = firsts[new]
+        if len(self._beginnings) + len(host_by) > MAX_CACHED:
             self._beginnings.clear()
         self._beginnings.update(
-            (begin, number_of[host]) for begin, host in beginnings.items() if host and len(begin) <= MAX_CACHED_LENGTH
+            (begin, number_of[host]) for begin, host in host_by.items() if host and len(begin) <= MAX_CACHED_LENGTH
         )
 
     def _intern_all(self, hosts: Sequence[str]) -> Array:

@@ -18,6 +18,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from marshal import dumps
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -43,6 +44,7 @@ from frontrank.errors import FrontrankError, StorageError
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.jit import Array
 
+Columns = tuple[Array, Array, Array]  # kinds, pages and times of rows
 FORM = 2  # of marshal: values alone, whoever else refers to them; tests/test_integrity.py pins what it writes
 RESTORE = "restore the directory from a copy, or start the crawl anew in another one"
 
@@ -74,7 +76,8 @@ def _as_stored(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-NOTHING = (None,) * (len(TYPES) - 6)
+NARROW = 6  # columns of nearly all rows; those after them say nothing
+NOTHING = (None,) * (len(TYPES) - NARROW)
 
 
 def width_of(row: Sequence[Any]) -> int:
@@ -105,6 +108,18 @@ def check_checksums(file: Path, rows: Sequence[tuple[Any, ...]], after: int, unc
             raise StorageError(f"{file}: event {seq:,} is damaged, its checksum does not match; {_kept(seq)}")
 
 
+def whole_narrow_rows(found: Sequence[tuple[Any, ...]], after: int, stop: int) -> list[Row] | None:
+    """Rows read without their last columns; None unless all are there, and each has the checksum of what was read of it."""
+    if len(found) != stop - after:
+        return None
+    for seq, row in enumerate(found, after + 1):
+        values = row[:NARROW] if row[5] is not None else row[:5] if row[4] is not None else row[:4]
+        if row[0] != seq or row[-1] != crc32(dumps(values, FORM)):
+            return None
+    new = tuple.__new__
+    return [new(Row, row[:NARROW] + NOTHING) for row in found]
+
+
 def _kept(seq: int) -> str:
     return f"the {seq - 1:,} before it can still be read; {RESTORE}"
 
@@ -113,10 +128,11 @@ _OF_PAGE = (Seeded, Taken, Fetched, Failed, Retried, Expired, Prioritised, Impac
 _OF_PAGE_KINDS = [event.kind for event in _OF_PAGE]
 
 
-def check_rows(where: Path | str, rows: Sequence[Row], known: int) -> None:
+def check_rows(where: Path | str, rows: Sequence[Row], known: int) -> Columns:
     """Raise StorageError if a row holds what no event writes: kernels trust its numbers. ``known``: pages with a URL."""
     try:
-        wrong = _wrong_row(rows, known)
+        columns = columns_of(rows)
+        wrong = _wrong_row(rows, columns, known)
     except (TypeError, ValueError, OverflowError) as error:
         wrong = next((row for row in rows if _fails(row, known)), rows[0])
         raise StorageError(f"{where}: event {wrong.seq} holds what no event writes ({error}); {RESTORE}") from None
@@ -128,6 +144,7 @@ def check_rows(where: Path | str, rows: Sequence[Row], known: int) -> None:
             f"{where}: event {wrong.seq:,} names a page, a time or a note that cannot be (page {wrong.page}, time "
             f"{wrong.time}, {len(wrong.links or b'') // 4:,} links, {known:,} pages known); {RESTORE}"
         )
+    return columns
 
 
 def checked_rows(where: Path | str, rows: list[Row], known: int) -> list[Row]:
@@ -135,22 +152,38 @@ def checked_rows(where: Path | str, rows: list[Row], known: int) -> list[Row]:
     return rows
 
 
-def _wrong_row(rows: Sequence[Row], known: int) -> Row | None:
-    columns = list(zip(*rows, strict=True))
-    for name, kind, column in zip(COLUMNS, TYPES, columns, strict=True):
-        if not {kind, type(None)}.issuperset(map(type, column)):
-            raise TypeError(f"{name} is not of type {kind.__name__}")
-    kinds, pages = (np.array(column, np.int64) for column in columns[1:3])
-    times, blobs = np.array(columns[3], np.float64), list(filter(None, columns[5]))
+def _wrong_row(rows: Sequence[Row], columns: Columns, known: int) -> Row | None:
+    kinds, pages, times = columns
     wrong = (pages < _lowest(kinds)) | (pages >= known) | ~np.isfinite(times)
     if wrong.any():
         return rows[int(np.flatnonzero(wrong)[0])]
+    links = list(map(itemgetter(5), rows))
+    _check_types(4, list(map(itemgetter(4), rows)))
+    _check_types(5, links)
+    blobs = list(filter(None, links))
     targets = np.frombuffer(b"".join(blobs), "<u4")
     if any(len(blob) & 3 for blob in blobs) or (targets.size and int(targets.max()) >= known):
         return next(row for row in rows if row.links and _wrong_links(row.links, known))
-    noted = [place for place, note in enumerate(columns[-1]) if note is not None]
-    noted += np.flatnonzero(kinds == Retried.kind).tolist()
-    return next((rows[place] for place in noted if _wrong_text(rows[place])), None)
+    wide = [row for row in rows if row[NARROW:] != NOTHING]
+    for place, column in enumerate(zip(*wide, strict=True)):
+        _check_types(place, column)
+    noted = [row for row in wide if row.note is not None]
+    noted += [rows[place] for place in np.flatnonzero(kinds == Retried.kind).tolist()]
+    return next(filter(_wrong_text, noted), None)
+
+
+def columns_of(rows: Sequence[Row]) -> Columns:
+    """Kinds, pages and times; TypeError if one of them is not a number, or there is a fraction among the first two."""
+    kinds, pages, times = (np.array(list(map(itemgetter(place), rows))) for place in (1, 2, 3))
+    for column, kind in ((kinds, "i"), (pages, "i"), (times, "if")):
+        if len(rows) and column.dtype.kind not in kind:
+            raise TypeError("a kind, a page or a time is not a number")
+    return kinds.astype(np.int64, copy=False), pages.astype(np.int64, copy=False), times.astype(np.float64, copy=False)
+
+
+def _check_types(place: int, column: Sequence[Any]) -> None:
+    if not {TYPES[place], type(None)}.issuperset(map(type, column)):
+        raise TypeError(f"{COLUMNS[place]} is not of type {TYPES[place].__name__}")
 
 
 def _lowest(kinds: Array) -> Array:
@@ -177,7 +210,7 @@ def _wrong_text(row: Row) -> bool:
 
 def _fails(row: Row, known: int) -> bool:
     try:
-        return _wrong_row([row], known) is not None
+        return _wrong_row([row], columns_of([row]), known) is not None
     except (TypeError, ValueError, OverflowError):
         return True
 

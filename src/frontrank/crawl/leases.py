@@ -49,6 +49,11 @@ class Leases(Mapping[int, float]):
     def end(self, page: int) -> None:
         self._until.pop(page, None)
 
+    def end_all(self, pages: Array) -> None:
+        if self._until:
+            for page in self._until.keys() & set(pages.tolist()):
+                del self._until[page]
+
     def settle(self, page: int) -> None:
         """A page is done with: it has neither a lease nor attempts."""
         self._until.pop(page, None)

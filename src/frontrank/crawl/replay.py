@@ -18,7 +18,7 @@ import numpy as np
 from frontrank.crawl import events
 from frontrank.crawl.drivers import Fused
 from frontrank.crawl.events import Expired, Failed, Fetched, Rescored, Retried, Taken
-from frontrank.crawl.integrity import check_rows
+from frontrank.crawl.integrity import check_rows, columns_of
 from frontrank.crawl.journal import VERSION
 from frontrank.crawl.log import Log, Row
 from frontrank.crawl.state import CrawlState
@@ -97,29 +97,29 @@ class LogReplay:
 
     def batch(self, rows: list[Row]) -> None:
         """Apply these rows: the kernel's in stretches that end where Python is needed, or a ranking follows by counting."""
-        check_rows(self.state.log.folder or "the log", rows, self.state.known)
-        rows = events.apart(rows)
-        kinds = np.array([row[1] for row in rows], np.int64)
+        columns = check_rows(self.state.log.folder or "the log", rows, self.state.known)
+        if (single := events.apart(rows)) is not rows:
+            rows, columns = single, columns_of(single)
+        kinds, pages, times = columns[0], columns[1].astype(np.int32), columns[2]
         ranks = self._ranks(rows, kinds)
-        slow = ~np.isin(kinds, QUICK) | self._again(rows, kinds) if self.fused else np.ones(len(rows), bool)
+        slow = ~np.isin(kinds, QUICK) | self._again(rows, kinds, pages) if self.fused else np.ones(len(rows), bool)
         begin = 0
         for end in np.flatnonzero(ranks | slow).tolist():
+            stop = end if slow[end] else end + 1
+            self._stretch(rows[begin:stop], kinds[begin:stop], pages[begin:stop], times[begin:stop])
             if slow[end]:
-                self._stretch(rows[begin:end], kinds[begin:end])
                 self._slow(rows[end])
-            else:
-                self._stretch(rows[begin : end + 1], kinds[begin : end + 1])
             if ranks[end]:
                 self.state.apply(Rescored(rows[end].time))
             begin = end + 1
-        self._stretch(rows[begin:], kinds[begin:])
+        self._stretch(rows[begin:], kinds[begin:], pages[begin:], times[begin:])
         progress = self.state.progress
         progress.now = max(progress.now, rows[-1].time)
 
-    def _again(self, rows: list[Row], kinds: Array) -> Array:
+    def _again(self, rows: list[Row], kinds: Array, all_pages: Array) -> Array:
         """Pages that were there before or will be again, and all while rules count what is taken: one by one."""
         settles = np.flatnonzero((kinds == Fetched.kind) | (kinds == Failed.kind))
-        pages = np.array([rows[place].page for place in settles.tolist()], np.int64)
+        pages = all_pages[settles]
         found = np.zeros(len(rows), bool)
         if self.state.rules or events.RuleSet.kind in kinds:
             found[:] = True
@@ -128,8 +128,8 @@ class LogReplay:
             later = np.ones(len(pages), bool)
             later[first] = False
             later |= self.state.ordering.columns.fetched[pages] > 0
-            later |= np.array([rows[place].until is not None for place in settles.tolist()])
             found[settles] = later
+            found[[place for place in settles.tolist() if rows[place].until is not None]] = True
         return found
 
     def _ranks(self, rows: list[Row], kinds: Array) -> Array:
@@ -150,13 +150,11 @@ class LogReplay:
         if row.kind != events.Seeded.kind:
             self.seeds = []
 
-    def _stretch(self, rows: list[Row], kinds: Array) -> None:
+    def _stretch(self, rows: list[Row], kinds: Array, pages: Array, times: Array) -> None:
         if not rows:
             return
         fused = self.fused
         assert fused is not None
-        pages = np.array([row[2] for row in rows], np.int32)
-        times = np.array([row[3] for row in rows], np.float64)
         fetched = np.flatnonzero(kinds == Fetched.kind)
         self._see_all([rows[place] for place in fetched.tolist()], pages[fetched])
         self._remember(fused.frontier, rows, kinds, pages)
@@ -194,15 +192,15 @@ class LogReplay:
             event = Retried.of(rows[place])
             leases.attempts[event.page] = event.attempt
             frontier.due.put(event.page, event.until)
-        last = dict(zip(pages.tolist(), range(len(rows)), strict=True))
-        for page, place in last.items():
-            row = rows[place]
-            if row.kind != Retried.kind:
+        _, back = np.unique(pages[::-1], return_index=True)
+        last = len(rows) - 1 - back  # of each page
+        if frontier.is_timed:
+            for page in pages[last[kinds[last] != Retried.kind]].tolist():
                 frontier.undue(page)
-            if row.kind == Taken.kind:
-                leases.add_unsorted(page, row.time + state.politeness.lease_s if row.until is None else row.until)
-            else:
-                leases.end(page)
+        leases.end_all(pages)
+        for place in np.sort(last[kinds[last] == Taken.kind]).tolist():
+            row = rows[place]
+            leases.add_unsorted(row.page, row.time + state.politeness.lease_s if row.until is None else row.until)
         settled = (kinds == Fetched.kind) | (kinds == Failed.kind)
         state.progress.settle_all(pages[settled], int((kinds == Failed.kind).sum()))
         if leases.attempts or state.pending:

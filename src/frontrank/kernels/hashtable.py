@@ -49,7 +49,7 @@ def fingerprints(names: Iterable[str]) -> Array:
 
 def _digest(name: str) -> bytes:
     digest = _new_digest()
-    digest.update(name.encode("utf-8", "surrogatepass"))
+    digest.update(name.encode() if name.isascii() else name.encode("utf-8", "surrogatepass"))
     return digest.digest()
 
 
