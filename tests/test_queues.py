@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -640,6 +641,20 @@ def test_a_limit_beyond_what_can_be_counted_holds_nothing_back(most: int) -> Non
     crawl.discover([f"http://a.org/{n}" for n in range(5)])
     crawl.control.limit_host("a.org", budget=most, limit=most, concurrency=most)
     assert len(crawl.take(9)) == 5
+
+
+def test_names_of_many_queues_and_pages_of_a_group_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl = Crawl("bfs", politeness=Politeness(delay_s=10.0), clock=lambda: 0.0)
+    crawl.seed([url(page) for page in range(40)])
+    whole, names = crawl.queues.counts_of("h0.test"), crawl.queues.listed(inactive=True)
+    assert crawl.control.join("h0.test", "192.0.2.7", now=1.0) and crawl.control.join("h1.test", "192.0.2.7", now=1.0)
+    waits: list[float] = []
+    monkeypatch.setattr("frontrank.crawl.queues.NAMED_AT_ONCE", 10)
+    monkeypatch.setattr("frontrank.crawl.queues.READ_AT_ONCE", 1)
+    monkeypatch.setattr("frontrank.crawl.queues.time", SimpleNamespace(sleep=waits.append))
+    assert crawl.queues.counts_of("h0.test") == whole and len(waits) == 4
+    listed = crawl.queues.listed(inactive=True)
+    assert sorted(listed) == sorted({"192.0.2.7", *names} - {"h0.test", "h1.test"}) and len(waits) == 4 + len(listed) - 1
 
 
 def test_a_group_that_a_host_joined_survives_the_process(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
@@ -829,3 +830,14 @@ def test_what_is_asked_of_a_crawl_that_was_just_deleted_is_answered(service: Ser
 def test_a_refusal_that_repeats_a_long_url_is_no_longer_than_clients_take(service: Service) -> None:
     with pytest.raises(NotFound, match=r"http://a\.org/xxx"):
         service.client.status("http://a.org/" + "x" * 100_000)
+
+
+def test_a_search_of_all_urls_lets_others_get_to_the_crawl(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = service.client
+    client.put([f"http://h{n % 2}.org/Page{n}" for n in range(60)])
+    waits: list[float] = []
+    monkeypatch.setattr("frontrank.service.frontier.LOOKED_AT", 20)
+    monkeypatch.setattr("frontrank.service.frontier.time", SimpleNamespace(sleep=waits.append))
+    assert client.count(containing="Page5") == 11 and len(waits) == 3
+    assert client.urls(containing="Page59")[0].url == "http://h1.org/Page59" and len(waits) == 5
+    assert client.count("h1.org", containing="Page5") == 6

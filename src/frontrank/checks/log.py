@@ -76,6 +76,8 @@ class LogContract:
         assert [page for page, _ in log.find_urls("%_")] == [1], "no character stands for others"
         assert [page for page, _ in log.find_urls("/Ü")] == [3]
         assert log.find_urls("nowhere") == []
+        assert log.find_pages("/uP", 0, 4, True) == [0, 2] and log.find_pages("/up", 0, 4, False) == [2]
+        assert log.find_pages("example", 1, 3, False) == [1, 2] and log.find_pages("%_", 0, 4, True) == [1]
 
     def test_what_is_kept_with_a_page_stays_until_it_is_detached(self) -> None:
         log: Log = self.new()

@@ -17,7 +17,7 @@ import numpy as np
 from frontrank.crawl import events, validation
 from frontrank.crawl.history import History
 from frontrank.crawl.impacts import check_impact, impact_rows, known_as
-from frontrank.crawl.locking import locked
+from frontrank.crawl.locking import YIELD_S, locked
 from frontrank.crawl.recorder import Recorder
 from frontrank.crawl.rules import MAX_WORK, Rule, tries
 from frontrank.crawl.state import CrawlState
@@ -32,7 +32,6 @@ from frontrank.web.view import Workload
 logger = logging.getLogger("frontrank.crawl")
 
 PART = 2_000  # pages that get a priority, or whose names are read, at once: 2 to 10 ms
-YIELD_S = 0.001  # between two parts: a lock that is taken again at once is never free for others
 MAX_PAGES = 2**31 - 1  # as frontiers count them: a larger one is no limit
 
 

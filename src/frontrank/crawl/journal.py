@@ -84,8 +84,8 @@ class Journal:
         self.notes: dict[str, Any] = read_notes(folder, connection, reader.crc)
         unknown = (0, 0) if reader.crc == "crc" else (2**62, 2**62)
         reader.unchecked = tuple(self.notes.pop(UNCHECKED, unknown))
-        self.rows, self.select, self.texts = reader.rows, reader.select, reader.texts
-        self.url, self.urls, self.find_urls, self.names = reader.url, reader.urls, reader.find_urls, reader.names
+        self.rows, self.select, self.texts, self.names = reader.rows, reader.select, reader.texts, reader.names
+        self.url, self.urls, self.find_urls, self.find_pages = reader.url, reader.urls, reader.find_urls, reader.find_pages
         self.queues, self.born_at, self.born_before = reader.queues, reader.born_at, reader.born_before
         self.attached, self.has_payloads, self.has_texts = reader.attached, reader.has_payloads, reader.has_texts
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 if TYPE_CHECKING:
     from frontrank.crawl.state import CrawlState
 
+YIELD_S = 0.001  # between two parts of what takes long: a lock that is taken again at once is never free for others
 F = TypeVar("F", bound=Callable[..., Any])
 
 

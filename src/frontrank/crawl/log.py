@@ -76,6 +76,10 @@ class Log(Protocol):
     def find_urls(self, text: str, first: int = 0, max_urls: int = 100) -> list[tuple[int, str]]:
         """Number and URL of the first pages from this one on whose URL contains a text; A to Z and a to z are the same."""
 
+    def find_pages(self, text: str, first: int, stop: int, ignore_case: bool) -> list[int]:
+        """All pages from ``first`` to before ``stop`` whose URL contains a text, in their order; ``ignore_case``: A to Z and
+        a to z are the same."""
+
     def names(self, pages: Sequence[int]) -> list[tuple[str, str | None]]:
         """URL and own queue, if it has one, of each of these pages."""
 

@@ -65,6 +65,11 @@ class MemoryLog:
         found = ((page, self._urls[page]) for page in range(first, len(self._urls)))
         return list(islice((one for one in found if wanted in _lower(one[1])), max_urls))
 
+    def find_pages(self, text: str, first: int, stop: int, ignore_case: bool) -> list[int]:
+        cased = _lower if ignore_case else str
+        wanted = cased(text)
+        return [page for page, url in enumerate(self._urls[first:stop], first) if wanted in cased(url)]
+
     def names(self, pages: Sequence[int]) -> list[tuple[str, str | None]]:
         return [(self._urls[page], self._queues.get(page)) for page in pages]
 

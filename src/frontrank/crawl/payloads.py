@@ -30,5 +30,7 @@ class Payloads:
         if self._used and not self.keeps_all:
             self._log.detach(page)
 
-    def forget(self, page: int) -> None:
-        self._log.detach(page)
+    def forget(self, pages: Sequence[int]) -> None:
+        if self._used:
+            for page in pages:
+                self._log.detach(page)

@@ -10,13 +10,14 @@ queues, and the links of a URL belong to whichever page of it is reported first.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from frontrank.crawl import events, status, validation
-from frontrank.crawl.locking import locked
+from frontrank.crawl.locking import YIELD_S, locked
 from frontrank.crawl.page_table import name_of
 from frontrank.crawl.recorder import Recorder
 from frontrank.crawl.state import CrawlState
@@ -26,6 +27,8 @@ from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED,
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
+
+NAMED_AT_ONCE, READ_AT_ONCE = 10_000, 2_000  # pages whose queues, and queues whose names are read: about 15 ms
 
 
 class QueueCounts(NamedTuple):
@@ -166,11 +169,11 @@ class Queues:
     def forget(self, pages: Iterable[int], now: float | None = None) -> int:
         """As if these pages had never been heard of: they may be discovered anew. Returns how many there were."""
         state = self.state
-        found = [page for page in state.pages.check_all(pages) if state.frontier.mark(page) not in (ABSENT, FORGOTTEN)]
-        if found:
-            self._recorder.record(events.Forgotten(self._recorder.tick(now), np.array(found, np.int32)))
-            for page in found:
-                state.payloads.forget(page)
+        numbers = np.array(state.pages.check_all(pages), np.int32)
+        found = numbers[~np.isin(state.frontier.marks(numbers), (ABSENT, FORGOTTEN))]
+        if found.size:
+            self._recorder.record(events.Forgotten(self._recorder.tick(now), found))
+            state.payloads.forget(found.tolist())
         self._recorder.acknowledge()
         return len(found)
 
@@ -223,35 +226,47 @@ class Queues:
         self._recorder.expire_leases()
         return _counts(self.state.frontier.hosts())
 
-    @locked
     def counts_of(self, name: str) -> QueueCounts | None:
         """The same of one queue; None if there is no such queue."""
-        self._recorder.expire_leases()
-        host = self.state.hosts.find(name)
-        if host >= 0 and self.state.hosts.group_of(name) != name:
-            counts: QueueCounts | None = self._counts_in_group(name)
-        else:
-            counts = None if host < 0 else _counts(self.state.frontier.hosts(host))
+        with self.state.lock:
+            self._recorder.expire_leases()
+            host, grouped = self.state.hosts.find(name), self.state.hosts.group_of(name) != name
+            counts = None if host < 0 or grouped else _counts(self.state.frontier.hosts(host))
+        if host >= 0 and grouped:
+            counts = self._counts_in_group(name)
         return counts if counts and counts.known else None
 
     def _counts_in_group(self, name: str) -> QueueCounts:
-        """The pages of one host of a group."""
-        marks = self.state.frontier.marks(self.pages(name)).tolist()
-        waiting, scheduled, leased, completed = (marks.count(mark) for mark in (WAITING, LATER, LEASED, GONE))
-        return QueueCounts(waiting, scheduled, leased, completed, int(bool(marks)), int(len(marks) > completed))
+        """The pages of one host of a group, whose names say whose they are: in parts, between which others get to the crawl."""
+        sums = np.zeros(256, np.int64)
+        for first in range(0, self.state.known, NAMED_AT_ONCE):
+            with self.state.lock:
+                pages = self.pages(name, first, first + NAMED_AT_ONCE)
+                sums += np.bincount(self.state.frontier.marks(pages), minlength=len(sums))
+            time.sleep(YIELD_S)
+        waiting, scheduled, leased, completed = (int(sums[mark]) for mark in (WAITING, LATER, LEASED, GONE))
+        known = waiting + scheduled + leased + completed
+        return QueueCounts(waiting, scheduled, leased, completed, int(known > 0), int(known > completed))
 
-    @locked
     def listed(self, inactive: bool = False, now: float | None = None, *, start: int = 0, size: int | None = None) -> list[str]:
         """The names of queues, in the order in which they became known; without ``inactive``, of those with pages to come
         that are not blocked. ``start`` and ``size``: a part of them."""
-        self._recorder.expire_leases(now)
-        hosts = self.state.frontier.hosts()
-        active = hosts["waiting"] + hosts["later"] + hosts["leased"]
-        at = self._recorder.clock() if now is None else validation.seconds(now, "now must be")
-        shown = active + hosts["done"] > 0 if inactive else (active > 0) & (hosts["blocked"] < at + self._recorder.shift)
         start = validation.whole(start, "start")
         part = slice(start, None if size is None else start + validation.whole(size, "size"))
-        return status.host_names(self.state, np.flatnonzero(shown)[part].tolist())
+        with self.state.lock:
+            self._recorder.expire_leases(now)
+            hosts = self.state.frontier.hosts()
+            active = hosts["waiting"] + hosts["later"] + hosts["leased"]
+            at = self._recorder.clock() if now is None else validation.seconds(now, "now must be")
+            open_now = hosts["blocked"] < at + self._recorder.shift
+            shown = np.flatnonzero(active + hosts["done"] > 0 if inactive else (active > 0) & open_now)[part].tolist()
+        found: list[str] = []
+        for first in range(0, len(shown), READ_AT_ONCE):
+            with self.state.lock:
+                found += status.host_names(self.state, shown[first : first + READ_AT_ONCE])
+            if len(found) < len(shown):
+                time.sleep(YIELD_S)
+        return found
 
     @locked
     def names(self, pages: Sequence[int]) -> list[tuple[str, str]]:
@@ -275,6 +290,12 @@ class Queues:
         if queue is not None and state.hosts.group_of(queue) != queue:  # one host of a group
             pages = pages[[named == queue for _, named in state.names(pages.tolist())]]
         return pages
+
+    @locked
+    def pages_containing(self, text: str, queue: str | None, first: int, stop: int, ignore_case: bool) -> Array:
+        """As ``pages``, of those whose URL contains a text; ``ignore_case``: A to Z and a to z are the same."""
+        pages = self.pages(queue, first, stop)
+        return pages[np.isin(pages, self.state.log.find_pages(text, first, stop, ignore_case))] if pages.size else pages
 
     @locked
     def count(self, pages: Sequence[int]) -> int:

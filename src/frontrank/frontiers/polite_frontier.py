@@ -27,7 +27,7 @@ class PoliteFrontier:
         self.returning = Due()  # revisits whose time has come, if they are taken apart from the rest
         self._put, self._pop, self._pop_some = Direct(polite.put), Direct(polite.pop), Direct(polite.pop_some)
         self._lease, self._settle = Direct(polite.take), Direct(polite.settle)
-        self._later, self._back = Direct(polite.later), Direct(polite.back)
+        self._later, self._back, self._forget = Direct(polite.later), Direct(polite.back), Direct(polite.forget)
         self._next_at = Direct(polite.next_at)
 
     @property
@@ -148,6 +148,11 @@ class PoliteFrontier:
             self.returning.put(page, at)
         return found
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether any page waits for a time to come."""
+        return len(self.due) > 0 or len(self.returning) > 0
+
     def undue(self, page: int) -> None:
         """A page waits for no time to come."""
         self.due.remove(page)
@@ -174,7 +179,7 @@ class PoliteFrontier:
 
     def forget(self, page: int) -> None:
         self.undue(page)
-        lazy(polite.forget).call(self.queue, page)
+        self._forget.call(self.queue, page)
 
     def back(self, page: int) -> None:
         self.undue(page)

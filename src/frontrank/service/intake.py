@@ -14,8 +14,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Container, Iterable, Sequence
 
-from frontrank.crawl.control import YIELD_S
 from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.locking import YIELD_S
 from frontrank.errors import BrokenCrawl
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED
 from frontrank.service import reports, wire
