@@ -20,7 +20,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from frontrank.cli.fetch import command as fetch_command
-from frontrank.errors import ServiceAway
+from frontrank.errors import InputError, ServiceAway
 from frontrank.fetching.end_reason import EndReason
 from frontrank.fetching.fetcher import FetchOptions, FetchResult
 from frontrank.fetching.host_trouble import Verdict
@@ -28,6 +28,7 @@ from frontrank.fetching.loop import FetchTask
 from frontrank.lab.webserver import run_in_process
 from frontrank.pages import html
 from frontrank.service import wire
+from frontrank.service.async_client import AsyncClient
 from frontrank.service.client import Client
 from frontrank.service.client_calls import Page
 from frontrank.service.crawls import POLITE, Crawls
@@ -38,6 +39,7 @@ from frontrank.service.limits import MAX_METADATA
 from frontrank.service.page_source import NOT_TAKEN
 from frontrank.service.patience import MAX_BREAKS
 from frontrank.service.reports import RETURNED
+from frontrank.service.routed_client import RoutedClient
 from frontrank.service.security import Security
 from tests.patience import PATIENCE_S
 from tests.test_crawler import WEB, Site, links, served
@@ -124,6 +126,43 @@ def responses(folder: Path) -> list[str]:
         with open(path, "rb") as file:
             found += [r.rec_headers["WARC-Target-URI"] for r in ArchiveIterator(file) if r.rec_type == "response"]
     return found
+
+
+def test_services_that_share_the_hosts_of_a_crawl_fetch_each_page_once_and_rank_all(web: list[str], tmp_path: Path) -> None:
+    with service(tmp_path / "one") as one, service(tmp_path / "two") as two:
+        clients: list[Any] = [one, two]
+        addresses = [client.address for client in clients]
+        command = [sys.executable, "-m", "frontrank", "fetch", "--from", ",".join(addresses), "--json", "--idle", "4", *web]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        assert done.returncode == 0, done.stderr
+        counts, stats = json.loads(done.stdout), [client.stats() for client in clients]
+        assert counts["fetched"] == 400 == sum(one.completed for one in stats) and not counts["failures"]
+        assert all(one.completed > 0 and one.active == 0 for one in stats)
+        hosts = [set(client.queues(size=1_000, inactive=True)) for client in clients]
+        assert all(hosts) and not hosts[0] & hosts[1], "each host belongs to one of them"
+        assert not any(client.crawls.get().state.pending for client in clients), "no links wait for a page of the other"
+
+        async def routed() -> tuple[int, list[str]]:
+            async with RoutedClient([AsyncClient(address, timeout_s=PATIENCE_S) for address in addresses[::-1]]) as both:
+                return (await both.stats()).completed, [both.of_host(host).address for host in sorted(hosts[0])]
+
+        completed, owners = asyncio.run(routed())
+        assert completed == 400 and set(owners) == {addresses[0]}, "in whatever order they are named"
+
+
+def test_pages_of_a_service_that_is_there_are_taken_while_another_is_away(tmp_path: Path) -> None:
+    async def taken(addresses: list[str]) -> list[str]:
+        async with RoutedClient([AsyncClient(address, timeout_s=PATIENCE_S) for address in addresses]) as both:
+            return [page.url for _ in range(2) for page in await both.get(queues=1)]
+
+    with service(tmp_path / "one") as one:
+        one.put(["http://a.example/", "http://b.example/"])
+        address = one.address  # type: ignore[attr-defined]
+        assert asyncio.run(taken(["127.0.0.1:1", address])) == ["http://a.example/", "http://b.example/"]
+    with pytest.raises(ServiceAway, match="does not answer"):
+        asyncio.run(taken(["127.0.0.1:1", "127.0.0.1:2"]))
+    with pytest.raises(InputError, match="each service must be named once, got a:1, a:1"):
+        asyncio.run(taken(["a:1", "a:1"]))
 
 
 def test_a_signal_gives_pages_back_at_once(tmp_path: Path) -> None:

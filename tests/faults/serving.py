@@ -191,7 +191,8 @@ class Serving(Crawling):
                 self.sim.log("fetcher", counts.ended, counts.fetched)
                 return
             except FrontrankError as error:
-                if run.client._channel.lost:  # type: ignore[attr-defined]
+                client: Any = run.client
+                if client._channel.lost:
                     return
                 self.sim.log("fetcher", "ends with", error)
                 await asyncio.sleep(5.0)
@@ -202,7 +203,8 @@ class Serving(Crawling):
         """One of them is gone, and what it had taken waits for the end of its leases; another one takes its place."""
         run = self.runs[0]
         self.sim.log("a fetcher is killed")
-        run.client._channel.lost = True  # type: ignore[attr-defined]
+        client: Any = run.client
+        client._channel.lost = True
         run.end(EndReason.FAILED)
         run.loop.abandon()
 

@@ -37,7 +37,13 @@ HELP = {  # what is stored and counted with a crawl there is this process's own 
 
 @click.command(name="fetch")
 @click.argument("seeds", nargs=-1, metavar="[URL...]")
-@click.option("--from", "address", required=True, metavar="HOST:PORT", help="Where frontrank serve listens.")
+@click.option(
+    "--from",
+    "address",
+    required=True,
+    metavar="HOST:PORT",
+    help="Where frontrank serve listens; several, with commas between, share the hosts.",
+)
 @click.option("--crawl", default="DEFAULT", show_default=True, metavar="ID", help="Which of its crawls.")
 @click.option("--token-file", default="", metavar="FILE", help="The service's token, if it has one.")
 @click.option("--tls-ca", default="", metavar="FILE", help="Speak TLS: the certificate (PEM) to trust, or: system.")

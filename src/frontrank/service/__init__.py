@@ -21,9 +21,15 @@ if TYPE_CHECKING:
     from frontrank.service.async_client import AsyncClient
     from frontrank.service.client import Client
     from frontrank.service.crawls import Crawls
+    from frontrank.service.routed_client import RoutedClient
 
-__all__ = ["AsyncClient", "Client", "Crawls"]
-_HOME = {"AsyncClient": "async_client", "Client": "client", "Crawls": "crawls"}  # read when first asked for
+__all__ = ["AsyncClient", "Client", "Crawls", "RoutedClient"]
+_HOME = {  # read when first asked for
+    "AsyncClient": "async_client",
+    "Client": "client",
+    "Crawls": "crawls",
+    "RoutedClient": "routed_client",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -48,7 +48,7 @@ class AsyncClient:
         insecure: bool = False,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        self.crawl = crawl
+        self.crawl, self.address = crawl, address
         self._channel = ServiceChannel(channel_to(grpc.aio, address, token, tls_ca, insecure), address, token, timeout_s)
 
     async def close(self) -> None:

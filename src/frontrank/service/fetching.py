@@ -22,6 +22,7 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.pages.warc_writer import Warc
 from frontrank.service.async_client import AsyncClient
 from frontrank.service.page_source import ServiceSource
+from frontrank.service.routed_client import RoutedClient
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class FetchPlan:
     """What a fetcher is to do."""
 
     options: FetchOptions
-    address: str
+    address: str  # or several, with commas between
     crawl: str = "DEFAULT"
     token: str = ""
     tls_ca: str = ""
@@ -76,12 +77,21 @@ class FetchCounts:
         return {"ended": self.ended, "fetched": self.fetched, "failed": self.failed, "new": self.new, **reasons}
 
 
+def client_of(plan: FetchPlan) -> AsyncClient | RoutedClient:
+    """What calls the service, or the services."""
+    clients = [
+        AsyncClient(address.strip(), plan.crawl, token=plan.token, tls_ca=plan.tls_ca, insecure=plan.insecure)
+        for address in plan.address.split(",")
+    ]
+    return RoutedClient(clients) if len(clients) > 1 else clients[0]
+
+
 class FetchRun:
     """One fetcher at work."""
 
     def __init__(self, plan: FetchPlan) -> None:
         self.counts = FetchCounts()
-        self.client = AsyncClient(plan.address, plan.crawl, token=plan.token, tls_ca=plan.tls_ca, insecure=plan.insecure)
+        self.client = client_of(plan)
         self.warc = Warc(plan.warc) if plan.warc else None
         self.source = ServiceSource(plan, self.client, self.counts, self.warc)
         limits = self.source.paces if plan.robots else None

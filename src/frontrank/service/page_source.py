@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from frontrank.pages.warc_writer import Warc
     from frontrank.service.async_client import AsyncClient
     from frontrank.service.fetching import FetchCounts, FetchPlan
+    from frontrank.service.routed_client import RoutedClient
 
 LOOK_S = 0.25  # between two questions to a service that has nothing to give
 GIVEN_UP_S = 3600.0  # between two requests to a host that was given up
@@ -55,7 +56,7 @@ class ServiceSource:
 
     advice = ""
 
-    def __init__(self, plan: FetchPlan, client: AsyncClient, counts: FetchCounts, warc: Warc | None) -> None:
+    def __init__(self, plan: FetchPlan, client: AsyncClient | RoutedClient, counts: FetchCounts, warc: Warc | None) -> None:
         self.plan, self.client, self.counts, self.warc = plan, client, counts, warc
         self.calls = PatientCalls(self.fail)
         self.paces = QueuePaces(
