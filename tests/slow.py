@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 import time
+from pathlib import Path
 from typing import Any
 
-from frontrank.fetching.crawler.sitemap_file import Listed, read_sitemap
+from frontrank.fetching.crawler.sitemap_file import Listed, read_file
 from frontrank.fetching.robots_file import RobotsFile, read_robots
 from frontrank.pages import html
 
@@ -18,9 +19,9 @@ WAITS = b"<!-- # until %s is there -->\n"
 parse_html = html.parse
 
 
-def sitemap(body: bytes, most_urls: int) -> Listed:
-    _wait(body)
-    return read_sitemap(body, most_urls)
+def sitemap(path: str, codings: list[str], most_urls: int) -> Listed:
+    _wait(Path(path).read_bytes())
+    return read_file(path, codings, most_urls)
 
 
 def page(body: bytes, *given: Any) -> html.Page:

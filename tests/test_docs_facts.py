@@ -11,7 +11,7 @@ import pytest
 
 from frontrank.cli import COMMANDS
 from frontrank.fetching.crawler.options import Options
-from frontrank.fetching.crawler.sitemaps import TOOK_TOO_LONG
+from frontrank.fetching.crawler.sitemap_file import TOOK_TOO_LONG
 from frontrank.fetching.failures import PRIVATE
 from frontrank.pages.bounded import FAILED, TOO_LONG
 from tests.conftest import ROOT

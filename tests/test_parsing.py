@@ -14,8 +14,7 @@ import pytest
 
 from frontrank.fetching.crawler import run
 from frontrank.fetching.crawler.options import Options
-from frontrank.fetching.crawler.sitemap_file import read_sitemap
-from frontrank.fetching.crawler.sitemaps import TOOK_TOO_LONG
+from frontrank.fetching.crawler.sitemap_file import TOOK_TOO_LONG, read_sitemap
 from frontrank.fetching.crawler.summary import Summary
 from frontrank.pages.bounded import TOO_LONG
 from frontrank.system.workers import TooLong, Workers
@@ -100,10 +99,10 @@ def test_a_sitemap_lists_pages_and_nothing_else() -> None:
         <url><loc>http://a.example/{"x" * 3000}</loc></url>
         <url><loc>http://a.example/last</loc>"""
     expected = ["http://a.example/x[1]?b=1&c=2", "http://a.example/%C3%A9", "http://a.example/last"]
-    assert read_sitemap(body.encode(), 10) == (False, expected, False)
-    assert read_sitemap(gzip.compress(body.encode()), 2) == (False, expected[:2], False)
+    assert read_sitemap(body.encode(), 10)[:3] == (False, expected, "")
+    assert read_sitemap(gzip.compress(body.encode()), 2)[:3] == (False, expected[:2], "")
     index = b"<sitemapindex><sitemap><loc>http://a.example/1.xml</loc></sitemap></sitemapindex>"
-    assert read_sitemap(index, 10) == (True, ["http://a.example/1.xml"], False)
+    assert read_sitemap(index, 10) == (True, ["http://a.example/1.xml"], "", {})
 
 
 MB = 1_000_000
@@ -134,7 +133,8 @@ def test_no_sitemap_takes_for_ever_or_raises(name: str) -> None:
             workers.cpu_s = 60.0
         else:
             listed = workers.call(read_sitemap, SITEMAPS[name](), 100)
-            assert listed == (False, [], False), "read to its end, within the deadline that is set here"
+            expected = ["http://a.example/"] if name == "text" else []
+            assert listed == (False, expected, "", {}), "read to its end, within the deadline that is set here"
         assert workers.call(read_sitemap, b"<urlset><url><loc>http://a/</loc></url></urlset>", 1).urls == ["http://a/"]
 
 
@@ -173,7 +173,7 @@ class WhenGivenUp(logging.Handler):
 def test_other_hosts_are_served_while_a_sitemap_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "crawl"
     SlowMap.body = waiting(tmp_path, SITEMAPS["elements"]())
-    monkeypatch.setattr("frontrank.fetching.crawler.sitemaps.read_sitemap", slow.sitemap)
+    monkeypatch.setattr("frontrank.fetching.crawler.sitemaps.read_file", slow.sitemap)
     monkeypatch.setattr("frontrank.fetching.crawler.sitemaps.CPU_S", 1.0)  # the file takes many times that
     given_up, log = WhenGivenUp(), logging.getLogger("frontrank.fetching.crawler")
     log.addHandler(given_up)

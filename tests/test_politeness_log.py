@@ -59,6 +59,18 @@ CASES: dict[str, tuple[Mapping[str, Any], Sequence[str], int]] = {
         ("--sitemaps",),
         12,
     ),
+    "sitemaps and feeds that redirect": (
+        {
+            "/robots.txt": text("Sitemap: http://127.0.0.1:{port}/one.xml"),
+            "/one.xml": Answer(301, headers=("Location: /two.txt",), after_s=0.5),
+            "/two.txt": text("http://127.0.0.1:{port}/feed", "http://127.0.0.1:{port}/1", after_s=0.5),
+            "/feed": Answer(
+                body="<rss><item><link>/of-feed</link></item></rss>", headers=("Content-Type: application/rss+xml",)
+            ),
+        },
+        ("--sitemaps",),
+        11,
+    ),
     "two fetchers": ({"/robots.txt": text("User-agent: *", after_s=0.8)}, ("--fetchers", "2", "--per-host", "4"), 8),
     "revisits": ({}, ("--revisit", "fixed:every=1s", "--budget", "14"), 15),
     "one by one": ({"/robots.txt": text("User-agent: *", after_s=0.8)}, ("--goal", "solar energy"), 8),

@@ -213,10 +213,11 @@ class Fetcher:
         response = await self.client.get(url, max_bytes=robots_file.MAX_BYTES, truncate=True, sent=sent)
         return replace(response, body=decoded(response.headers, response.body, robots_file.MAX_BYTES, truncate=True))
 
-    async def file(self, url: str, max_bytes: int, sent: Callable[[], None] | None = None) -> Response:
-        """A file of at most so many bytes that is not a page of the crawl."""
-        response = await self.client.get(url, max_bytes=max_bytes, sent=sent)
-        return replace(response, body=decoded(response.headers, response.body, max_bytes))
+    async def file(
+        self, url: str, max_bytes: int, sink: Callable[[bytes], object], sent: Callable[[], None] | None = None
+    ) -> Response:
+        """A file that is not a page of the crawl: ``sink`` gets its bytes, with their content codings."""
+        return await self.client.get(url, max_bytes=max_bytes, truncate=True, sent=sent, sink=sink)
 
     def close(self) -> None:
         self.client.close()

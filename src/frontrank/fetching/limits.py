@@ -28,17 +28,29 @@ def decoded(headers: Headers, body: bytes, max_bytes: int, truncate: bool = Fals
     >>> decoded([(b"Content-Encoding", b"x-gzip, identity")], zlib.compress(b"page", wbits=31), 100)
     b'page'
     """
+    for name in reversed(codings_of(headers)):
+        body = inflated(name, body, max_bytes, truncate)
+    return body
+
+
+def codings_of(headers: Headers) -> list[str]:
+    """The content codings of a body, in the order in which they were applied.
+
+    >>> codings_of([(b"Content-Encoding", b"x-gzip, identity")]), codings_of([(b"Content-Encoding", b"br, utf-8, gzip")])
+    (['gzip'], ['gzip'])
+    """
     codings_named = b",".join(every(headers, b"content-encoding")).decode("latin-1").lower()
     if not codings_named:
-        return body
+        return []
     codings = [name for part in codings_named.split(",") if (name := part.strip().removeprefix("x-")) not in ("", "identity")]
     if len(codings) > MAX_CODINGS:
         raise NotFetched("broken compression", False, f"{len(codings)} codings: {codings_named[:100]}")
+    known: list[str] = []
     for name in reversed(codings):
         if name not in DECODERS:
             break  # servers say utf-8, none and the like, and mean nothing by it
-        body = inflated(name, body, max_bytes, truncate)
-    return body
+        known.insert(0, name)
+    return known
 
 
 def inflated(coding: str, body: bytes, max_bytes: int, truncate: bool = False) -> bytes:

@@ -57,9 +57,9 @@ class Requests:
         info = self.warc.info() if self.warc is not None else b""
         return await self.pacer.send(url, lambda sent: self.fetchers.fetch(url, info, before, sent), max_wait_s)
 
-    async def file(self, url: str, max_bytes: int) -> Response:
-        """A file that is not a page of the crawl."""
-        return await self.pacer.send(url, lambda sent: self.own.file(url, max_bytes, sent))
+    async def file(self, url: str, max_bytes: int, sink: Callable[[bytes], object]) -> Response:
+        """A file that is not a page of the crawl; ``sink`` gets its bytes, with their content codings."""
+        return await self.pacer.send(url, lambda sent: self.own.file(url, max_bytes, sink, sent))
 
     async def _robots_txt(self, url: str) -> Response:
         return await self.pacer.send(url, lambda sent: self.own.robots_txt(url, sent))

@@ -6,6 +6,7 @@ Which revisit is next, and how many there are among new pages, is the frontier's
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ FOR_GOOD = ("http 404", "http 410")  # such a page does not come back
 class Revisiting:
     def __init__(self, crawl: Crawl, options: Options) -> None:
         self.crawl = crawl
+        self._expected: dict[int, float] = {}  # of pages in flight that never came: how long they wait, as sitemaps have it
         stored = crawl.notes.get(NOTE, {})
         if stored.get("spec") == options.revisit:  # a later version may have other defaults
             self.policy = from_data(stored)
@@ -43,9 +45,17 @@ class Revisiting:
         """The copy that there is of a page."""
         packed = self.crawl.attached([page]).get(page)
         try:
-            return None if packed is None else Copy.unpack(packed)
+            copy = None if packed is None else Copy.unpack(packed)
+            if copy is not None and not copy.first_at:
+                self._expected[page] = copy.wait_s
+                return None
+            return copy
         except (ValueError, TypeError) as error:
             raise InputError(f"what is kept with {self.crawl.url(page)} is not a copy of a page: {error}") from None
+
+    def expect(self, waits: Mapping[int, float]) -> None:
+        """Keep with pages that have not come yet how long they should wait after their first visit."""
+        self.crawl.attach({page: Copy(wait_s=wait).pack() for page, wait in waits.items()})
 
     def fetched(self, task: FetchTask[int], result: FetchResult) -> tuple[int, float]:
         """Keep the copy of a page that arrived; returns the status to settle it with, and when it is fetched again.
@@ -53,7 +63,8 @@ class Revisiting:
         With status 304 the crawl keeps the links of a page that is the same as before.
         """
         now = self.crawl.inspect.clock()
-        copy = visited(self.policy, result.copy or Copy(), task.before, result.unchanged, now)
+        policy = self.policy.expecting(self._expected.pop(task.handle, 0.0))
+        copy = visited(policy, result.copy or Copy(), task.before, result.unchanged, now)
         if result.directives.max_age_s > copy.wait_s:
             copy = replace(copy, wait_s=result.directives.max_age_s)
         self.crawl.attach({task.handle: copy.pack()})

@@ -1,20 +1,28 @@
 """Sitemaps (https://www.sitemaps.org/protocol.html): further seeds, from the Sitemap lines of robots.txt, else /sitemap.xml.
 
 Read once, when a crawl begins, for the hosts of its seeds, a few hosts at a time. A host is left alone while its sitemaps are
-read; pages of other hosts come and go meanwhile. Indexes are followed, gzip is undone. Everything is bounded: files per host,
-size of a file, time to read one, URLs in all. What is in scope becomes seeds, after those that were given; 5,000 of them weigh
-as much as all seeds that were given. What is missing or not a sitemap is skipped.
+read; pages of other hosts come and go meanwhile. Indexes and redirects within the scope are followed, gzip is undone. A file
+lies on the disk while it is read, so that its size costs no memory. Everything is bounded: files per host, size of a file, time
+to read one, URLs of one and in all. What is missing or not a sitemap is skipped.
+
+What is in scope becomes seeds, after those that were given; 5,000 of them weigh as much as all seeds that were given. The pages
+of a file are seeded by what it says of them, priority and then date, so that an ordering takes equals in this order. What it
+says of changes is the first thing that a revisit policy hears of a page.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from tempfile import NamedTemporaryFile
+from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from frontrank.fetching.crawler.sitemap_file import CPU_S, MAX_BYTES, Listed, read_sitemap
+from frontrank.fetching.crawler.sitemap_file import CPU_S, MAX_BYTES, TOOK_TOO_LONG, Hint, Listed, read_file
 from frontrank.fetching.failures import NotFetched
+from frontrank.fetching.fetcher import REDIRECTS, redirect_target
+from frontrank.fetching.limits import codings_of
 from frontrank.fetching.parsing import Parsing
 from frontrank.frontiers.frontier import ABSENT
 from frontrank.pages.urls import host_of
@@ -32,7 +40,9 @@ HOSTS_AT_ONCE = 8
 LEFT_ALONE_S, RENEWED_S = 3.0, 0.5  # a host whose sitemaps are read is blocked for so long, again and again
 SLICE = 500  # URLs that are looked at before other work has its turn
 SEEDED_AT_ONCE = 5_000  # takes the crawl about 50 ms
-TOOK_TOO_LONG = "reading a sitemap took too long"
+MAX_HOPS = 5  # redirects of one file
+UNSAID = Hint()
+TOO_LARGE = "a sitemap is too large"
 
 
 async def seed_from_sitemaps(job: Job, requests: Requests, arrivals: Arrivals) -> None:
@@ -99,7 +109,7 @@ class Reading:
                 return
             listed = await self._read(origin, waiting.pop(0))
             if not listed.is_index:
-                await self._seed(listed.urls)
+                await self._seed(listed)
                 continue
             for url in listed.urls[:MAX_FILES]:
                 if url not in known and self.arrivals.scope.why_not(url) in (None, "not included"):
@@ -107,9 +117,12 @@ class Reading:
                     waiting.append(url)
 
     async def _read(self, origin: str, url: str) -> Listed:
-        body = await self._fetched(url)
         try:
-            listed = await self.files.call(origin, read_sitemap, body, MAX_URLS - len(self.seen))
+            with NamedTemporaryFile(prefix="frontrank-sitemap-") as file:
+                codings = await self._fetched(url, file)
+                if codings is None:
+                    return Listed(False, [])
+                listed = await self.files.call(origin, read_file, file.name, codings, MAX_URLS - len(self.seen))
         except Closed:
             return Listed(False, [])
         except Exception as error:  # whatever it is: the crawl does without
@@ -117,11 +130,12 @@ class Reading:
             logger.info("sitemap %s: %r", url, error, extra={"job": self.job})
             return Listed(False, [])
         if listed.cut:
-            self.job.count(TOOK_TOO_LONG)
+            self.job.count(listed.cut)
         return listed
 
-    async def _seed(self, urls: list[str]) -> None:
-        crawl = self.job.crawl
+    async def _seed(self, listed: Listed) -> None:
+        crawl, now = self.job.crawl, self.job.crawl.inspect.clock()
+        urls = sorted(listed.urls, key=lambda url: listed.hints.get(url, UNSAID).place(now)) if listed.hints else listed.urls
         fresh: list[str] = []
         for start in range(0, len(urls), SLICE):
             await asyncio.sleep(0)
@@ -137,7 +151,9 @@ class Reading:
             if self.job.ended:
                 return
             if fresh and (len(fresh) >= SEEDED_AT_ONCE or start + SLICE >= len(urls)):
-                crawl.seed(fresh)
+                with crawl.together():
+                    crawl.seed(fresh)
+                    self._hint(fresh, listed.hints)
                 self.seeded += len(fresh)
                 fresh = []
                 self.job.wake()
@@ -146,15 +162,33 @@ class Reading:
         """The sitemaps on the lines of the host's robots.txt."""
         return await self.requests.robots.learn(origin) if self.requests.robots is not None else []
 
-    async def _fetched(self, url: str) -> bytes:
+    def _hint(self, urls: list[str], hints: Mapping[str, Hint]) -> None:
+        """Keep what a sitemap says of pages for their first revisit."""
+        revisiting = self.arrivals.revisiting
+        if revisiting is not None:
+            waits = {url: hints[url].wait_s(self.job.crawl.inspect.clock()) for url in urls if url in hints}
+            revisiting.expect({self.job.crawl.lookup(url): wait for url, wait in waits.items() if wait > 0})
+
+    async def _fetched(self, url: str, file: IO[bytes]) -> list[str] | None:
+        """Download a sitemap into a file; returns its content codings, or None if there is none."""
         try:
-            if self.requests.robots is not None:
-                await self.requests.robots.check(url)
-            response = await self.requests.file(url, MAX_BYTES)
+            for _ in range(MAX_HOPS + 1):
+                file.seek(0)
+                file.truncate()
+                if self.requests.robots is not None:
+                    await self.requests.robots.check(url)
+                response = await self.requests.file(url, MAX_BYTES, file.write)
+                file.flush()
+                if response.status == 200:
+                    if file.tell() >= MAX_BYTES:
+                        self.job.count(TOO_LARGE)
+                    return codings_of(response.headers)
+                location = (response.header(b"location") or b"").decode("utf-8", "replace")
+                target = redirect_target(url, location) if response.status in REDIRECTS and location else ""
+                if not target or self.arrivals.scope.why_not(target) not in (None, "not included"):
+                    logger.info("sitemap %s: http %s %s", url, response.status, location[:200], extra={"job": self.job})
+                    return None
+                url = target
         except NotFetched as error:  # whatever it is: the crawl does without
             logger.info("sitemap %s: %s", url, error, extra={"job": self.job})
-            return b""
-        if response.status != 200:
-            logger.info("sitemap %s: http %s", url, response.status, extra={"job": self.job})
-            return b""
-        return response.body
+        return None

@@ -110,10 +110,11 @@ class Client:
         truncate: bool = False,
         extra_headers: Headers | None = None,
         sent: Callable[[], None] | None = None,
+        sink: Callable[[bytes], object] | None = None,
     ) -> Response:
         """The answer to a GET. Over ``max_bytes`` it is too large, or truncated there.
 
-        ``sent`` is called once the request is written.
+        ``sent`` is called once the request is written. ``sink`` gets the body piece by piece; the response then has none.
         """
         parsed, (host, port, tls) = self.names.usable(url)
         secret = self._credentials.of(parsed) if self._credentials is not None else []
@@ -121,7 +122,7 @@ class Client:
         asked = [(b"Host", parsed.host.encode()), *self.headers, *(extra_headers or ())]
         try:
             async with asyncio.timeout(self.timeout_s):
-                coming = Incoming(max_bytes, truncate)
+                coming = Incoming(max_bytes, truncate, sink)
                 connection = await self._ask(parsed, place, [*asked, *secret], coming, sent)
         except NotFetched:
             raise

@@ -14,6 +14,7 @@ Bytes that follow the response are no part of it, and the connection is not used
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from frontrank.fetching.failures import NotFetched, bad, cut_short, lost, too_large
@@ -73,8 +74,9 @@ class Incoming:
     (200, b'page', True)
     """
 
-    def __init__(self, max_bytes: int = 0, truncate: bool = False) -> None:
+    def __init__(self, max_bytes: int = 0, truncate: bool = False, sink: Callable[[bytes], object] | None = None) -> None:
         self.max_bytes, self.truncate = max_bytes, truncate
+        self.sink = sink  # gets the body piece by piece; it is not kept here then
         self.status = 0
         self.protocol = ""
         self.headers: Headers = []
@@ -233,7 +235,10 @@ class Incoming:
 
     # Ends --------------------------------------------------------------------------------------------------------------------
     def _keep(self, data: bytes) -> None:
-        self._pieces.append(data)
+        if self.sink is None:
+            self._pieces.append(data)
+        elif data:
+            self.sink(data[: max(self.max_bytes - self._size, 0)] if self.max_bytes else data)
         self._size += len(data)
         if self.max_bytes and self._size > self.max_bytes:
             if not self.truncate:

@@ -9,8 +9,8 @@ this visit (0 after the first fetch). ``settings`` has the parameters as numbers
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -69,6 +69,11 @@ class Revisit(Parameters):
         numbers = {f.name: float(getattr(self, f.name)) for f in fields(self)}
         settings: Any = state_type(tuple(numbers))
         return settings(*numbers.values())
+
+    def expecting(self, wait_s: float) -> Self:
+        """The same policy for a page that should wait so long after its first visit, if the policy leaves that open."""
+        given: dict[str, Any] = {"first": Duration(wait_s)}
+        return replace(self, **given) if wait_s > 0 and hasattr(self, "first") else self
 
     def next_wait(self, visits: int, changes: int, watched_s: float, before_s: float) -> float:
         """How long until a page comes back."""
