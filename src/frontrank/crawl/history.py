@@ -82,6 +82,8 @@ class History:
         """How many fetched pages are not to be used, by what their owners ask: "noindex" and the like."""
         found: dict[int, str] = {}
         for page, status, note in self.log.select(("page", "status", "note"), (Fetched.kind,)):
+            if not note and not found:
+                continue
             if status != UNCHANGED and (reason := parts_of_note(note)[1].get("withheld")):
                 found[page] = str(reason)
             elif status != UNCHANGED:

@@ -123,10 +123,11 @@ def share(value: Any, what: str) -> float:
 
 def metadata(values: Any) -> Mapping[str, Any]:
     """What is stored with a page as JSON."""
+    if values == {}:  # nearly always
+        return {}
     with suppress(TypeError, ValueError, RecursionError):
         if isinstance(values, Mapping) and all(isinstance(name, str) for name in values):
-            if values:
-                json.dumps(dict(values), allow_nan=False)
+            json.dumps(dict(values), allow_nan=False)
             return values
     raise InputError(f"the metadata of a page must be a mapping from names to what JSON can hold, got {values!r}")
 

@@ -104,6 +104,8 @@ class FetchResult:
     def metadata(self, url: str) -> dict[str, str]:
         """What is stored with the page."""
         canonical = self.found.canonical if self.found is not None else ""
+        if not canonical and not self.withheld:
+            return {}
         metadata = {"withheld": self.withheld, "canonical": canonical if canonical != url else ""}
         return {name: value for name, value in metadata.items() if value}
 

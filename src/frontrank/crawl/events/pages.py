@@ -196,7 +196,9 @@ def parts_of_note(note: str | None) -> tuple[dict[str, Judged], dict[str, Any]]:
     >>> parts_of_note('{"topic": 0.5, "": {"withheld": "noindex"}}'), parts_of_note(None)
     (({'topic': 0.5}, {'withheld': 'noindex'}), ({}, {}))
     """
-    scores = json.loads(note) if note else {}
+    if not note:
+        return {}, {}
+    scores = json.loads(note)
     metadata = scores.pop(METADATA, {})
     return scores, metadata if isinstance(metadata, dict) else {}
 
