@@ -60,5 +60,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """The theme's search is a dialog without a name."""
-    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    """The theme's search is a dialog without a name, and its link to the repository asks GitHub how many stars that has."""
+    named = output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    return named.replace(' data-md-component="source"', "")
