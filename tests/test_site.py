@@ -26,7 +26,7 @@ LOADED = "//script/@src | //img/@src | //iframe/@src | //link[@rel='stylesheet' 
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `make site` builds; a dead link between pages, or a page that is not in the navigation, would end it."""
     folder = tmp_path_factory.mktemp("site")
-    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
