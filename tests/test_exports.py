@@ -400,7 +400,7 @@ def test_the_blocks_of_the_page_run_in_order(crawl: Path, tmp_path: Path, monkey
         if block.language == "python":
             exec(compile(block.text, "export.md", "exec"), names)
         elif block.language == "sql":
-            assert duckdb.sql(block.text).fetchall()
+            assert duckdb.execute(block.text).fetchall()
         for line in typed(block):
             done = run_command(*shlex.split(line)[1:])
             assert done.returncode == 0, f"{line}: {done.stderr}"
