@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks import (
     billion,
     durable,
+    exports,
     fetchers,
     frontier,
     hostile,
@@ -54,6 +55,7 @@ def live(folder: Path, small: bool) -> list[Result]:
     results += stalls.stalls(folder, 100_000 if small else 1_000_000)
     results += robots.reading()
     results += stalls.recovery_after_kill(folder, 120_000 if small else 1_200_000)
+    results += exports.exports(folder, 2_000 if small else exports.PAGES)
     results += hostile.gaps(folder, small)
     results += stopping.ending(folder, small)
     results += scrapy_throughput.throughput() + fetchers.throughput(500 if small else 1_500)
