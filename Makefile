@@ -121,8 +121,8 @@ proto: .venv/tested-with
 
 .venv/installed: pyproject.toml | .venv/bin/python
 	@echo "Installing frontrank with its extras crawl and lab into .venv: numpy, numba,"
-	@echo "lxml, pyarrow, plotly and what they need, from PyPI. About 200 MB to download,"
-	@echo "820 MB on disk; a minute or two."
+	@echo "lxml, pyarrow, matplotlib and what they need, from PyPI. About 200 MB to"
+	@echo "download, 820 MB on disk; a minute or two."
 	@$(PIP) install -e ".[crawl,lab]" || $(NO_PIP)
 	@touch $@
 

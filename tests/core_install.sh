@@ -48,7 +48,7 @@ with fr.Crawl(fr.parse("fpr"), "crawl") as crawl:
     crawl.fetched(page, ["http://b.example/"])
 with fr.Crawl.recover("crawl") as crawl:
     assert crawl.take(1) == ["http://b.example/"]
-heavy = {"scrapy", "pyarrow", "plotly", "sklearn", "scipy", "jinja2"} & set(sys.modules)
+heavy = {"scrapy", "pyarrow", "matplotlib", "sklearn", "scipy", "jinja2"} & set(sys.modules)
 assert not heavy, heavy
 END
 

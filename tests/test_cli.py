@@ -264,7 +264,7 @@ class TestStartUp:
         listed = subprocess.run(
             [sys.executable, "-X", "importtime", "-m", "frontrank", "--help"], capture_output=True, text=True, check=True
         ).stderr
-        for heavy in ("numpy", "numba", "pyarrow", "plotly", "scipy", "rich"):
+        for heavy in ("numpy", "numba", "pyarrow", "matplotlib", "scipy", "rich"):
             assert f" {heavy}\n" not in listed
 
 

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frontrank as fr
-from frontrank.cli.screen import cell_width, drawn
 from frontrank.errors import FrontrankError, InputError
 from frontrank.lab.compare import Runs
 from frontrank.lab.frame import Frame, FrameColumn
 from frontrank.lab.repeats import repeat
+from frontrank.lab.text_table import cell_width, drawn
 from frontrank.system.lazy import Lazy
 
 cells = st.one_of(st.none(), st.floats(0, 1))

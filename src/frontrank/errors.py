@@ -41,7 +41,7 @@ EXTRA_OF = {
     "lxml_html_clean": "text",
     "backports": "crawl",
     "jinja2": "lab",
-    "plotly": "lab",
+    "matplotlib": "lab",
     "pyarrow": "lab",
     "scipy": "lab",
     "sklearn": "search",

@@ -42,6 +42,7 @@ GROUPS = {
     "Compare orderings": {
         "simulate": "Crawl a known web with one or more orderings, and measure them.",
         "report": "Compare orderings in one HTML page.",
+        "plot": "Draw the curves of saved runs as a picture.",
         "leaderboard": "All orderings on several webs: which wins where, at what cost.",
         "revisit": "When to fetch pages again: revisit policies on a changing web.",
         "reproduce": "Rerun a paper's comparisons and check its claims.",

@@ -27,7 +27,7 @@ def command(web: str, out: str, as_json: bool, **options: Any) -> None:
     from frontrank.lab.saved_runs import is_saved
     from frontrank.system.files import check_target
 
-    need("jinja2", "plotly")
+    need("jinja2", "matplotlib")
     check_ending(out, ".html", ".htm")
     check_target(out)
     given = given_of(options)

@@ -53,7 +53,7 @@ def command(paper: str, web: str, out: str | None, markdown: str | None, as_json
         if value is not None and paper not in SEARCH_PAPERS:
             raise InputError(f"{flag} {value} was given, but {paper} is about links alone; drop {flag}")
     if out:
-        need("jinja2", "plotly")
+        need("jinja2", "matplotlib")
     for path, endings in ((out, (".html", ".htm")), (markdown, (".md", ".markdown"))):
         if path:
             check_ending(path, *endings)

@@ -36,7 +36,7 @@ def command(web: str, revisits: tuple[str, ...], out: str | None, output: Output
     from frontrank.sources import load
 
     if out is not None and check_table_target(out, ".html") == ".html":
-        need("jinja2", "plotly")
+        need("jinja2", "matplotlib")
     named = [spec for one in revisits or ("all",) for spec in (COMPARED if one == "all" else (one,))]
     asked = asdict(RevisitOptions(**given_of(given)))
     parsed, changes = [parse(spec) for spec in dict.fromkeys(named)], parse_changes(asked.pop("changes"))

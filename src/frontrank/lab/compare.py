@@ -15,7 +15,7 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.lab.experiment import Experiment, Seeds, Values
 from frontrank.lab.figures_table import About, figures_of, json_of, table_of
 from frontrank.lab.frame import Frame, Tabular
-from frontrank.lab.measures import Judged
+from frontrank.lab.measures import Curve, Judged, hot_curve
 from frontrank.lab.memory import fitting_jobs
 from frontrank.lab.saved_runs import check_runs_target, read_runs, write_runs
 from frontrank.orderings.policy import Policy
@@ -75,6 +75,9 @@ class Runs(Sequence[Run], Tabular):
     metric: str = "pagerank"  # the importance that pages are judged by
     source: str = ""  # what the web was loaded from
     command: str = ""  # what a person types to get these runs again
+
+    def __str__(self) -> str:
+        return str(self.frame())
 
     def __repr__(self) -> str:
         return f"<Runs of {self.web!r}: {', '.join(run.spec for run in self.runs)}>"
@@ -140,6 +143,22 @@ class Runs(Sequence[Run], Tabular):
         from frontrank.lab.report import write
 
         write(self, path)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """The share of hot pages along each crawl, to 30% of the web, as a figure of matplotlib.
+
+        With a path it is also saved, by its ending: .svg, .png or .pdf.
+        """
+        from frontrank.lab.plot import plot
+
+        return plot(self.curves(), path)
+
+    def curves(self) -> dict[str, Curve]:
+        """The share of hot pages along each crawl, the best first."""
+        from frontrank.lab.report.comparison import best_first
+
+        best = best_first(self)
+        return {run.spec: hot_curve(run.trace, self.web, self.metric) for run in best.runs}
 
 
 def compare(

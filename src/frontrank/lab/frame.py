@@ -12,6 +12,8 @@ import html
 import io
 import json
 import os
+import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import Any, Literal
 
 from frontrank.errors import InputError, need
 from frontrank.lab.drawn import Drawn
+from frontrank.lab.text_table import drawn
 from frontrank.system.files import Where, check_target, written_beside
 from frontrank.system.lazy import pa, pd, pl, pq
 
@@ -65,7 +68,7 @@ class FrameColumn:
         return "".join(c if c.isprintable() else "\ufffd" for c in str(value))  # a URL must not steer a terminal
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Frame:
     """Columns of equal length; the first names the rows."""
 
@@ -74,6 +77,13 @@ class Frame:
     notes: tuple[str, ...] = ()  # what the figures mean, a paragraph each
     outside: frozenset[int] = frozenset()  # rows that do not compete: they were told the answer
     sorted_by: str = ""
+
+    def __str__(self) -> str:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        return "\n".join(drawn(self, width, bold=False))
+
+    def __repr__(self) -> str:
+        return f"<Frame of {len(self)} rows: {', '.join(column.name for column in self.columns)}>"
 
     def __len__(self) -> int:
         return len(self.columns[0].values)

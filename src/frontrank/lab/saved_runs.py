@@ -46,7 +46,7 @@ def check_order_target(path: str | os.PathLike[str]) -> str:
 
 def check_runs_target(path: str | os.PathLike[str]) -> None:
     """Raise InputError if no runs can be saved there: to be asked before they are run."""
-    need("jinja2", "plotly", "pyarrow")
+    need("jinja2", "matplotlib", "pyarrow")
     check_target(path, is_saved, "saved runs")
 
 

@@ -20,7 +20,9 @@ from frontrank.fetching.end_reason import EndReason
 from frontrank.fetching.failures import CONTENT_SIGNAL
 from frontrank.fetching.url_families import UrlFamily
 from frontrank.kernels.jit import Array
+from frontrank.options import options_of
 from frontrank.orderings.trust import trust_of
+from frontrank.specs import text_of
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
@@ -30,7 +32,10 @@ REPORT = "report.html"  # in the directory of the crawl
 HOSTS_TOLD, FIRST_TOLD, TRAPS_TOLD = 30, 50, 3
 BEST_KEPT, BEST_TOLD = 100, 10
 WIDTH = 80
-PAGE_ONLY = ("fetching_s", "seeds", "first", "seconds", "arrived")  # what only the page of HTML shows
+SEEDS_TOLD = 20  # in the command
+PAGE_ONLY = (
+    *("fetching_s", "command", "delay_s", "started", "seeds", "first", "seconds", "arrived"),
+)  # what only the page of HTML shows
 ENDS: dict[str, str] = {
     EndReason.INTERRUPTED: "stopped by request",
     EndReason.BUDGET: "the budget is spent",
@@ -99,6 +104,9 @@ class Summary:
     deep_hosts: list[str] = field(default_factory=list)
     seeds: tuple[str, ...] = ()
     goal: str = ""
+    delay_s: float = 0.0  # between two requests to a host
+    command: str = ""  # what begins the same crawl
+    started: float | None = None  # when the crawl began, in seconds since 1970
     best: list[Best] = field(default_factory=list)  # of the pages that a scorer has judged
     first: list[tuple[str, str, int]] = field(default_factory=list)  # URL, title, status of the pages fetched first
     seconds: Array = field(default_factory=lambda: np.zeros(1))  # of each settled page, since the first
@@ -247,9 +255,28 @@ def summarise(job: Job) -> Summary:
         goal=job.options.goal,
         best=best,
         remarks=_remarks(job, best),
-        first=history.first(FIRST_TOLD),
-        **_over_time(crawl),
+        **_page_only(job),
     )
+
+
+def _page_only(job: Job) -> dict[str, Any]:
+    """How it was crawled and when, and what came first."""
+    notes, history = job.crawl.notes, job.crawl.inspect.history
+    known = {"delay_s": job.options.delay, "command": _command(job), "started": notes.get("started")}
+    return {**known, "first": history.first(FIRST_TOLD), **_over_time(job.crawl)}
+
+
+def _command(job: Job) -> str:
+    """The command that begins such a crawl, without addresses and secrets of whoever ran it."""
+    options: Any = job.options
+    kind: type = type(options)
+    known = options_of(kind)
+    words = ["frontrank", "crawl", *options.seeds[:SEEDS_TOLD]]
+    for name in ("policy", "budget", "time_s", "scope", "max_depth", "delay", "per_host", "goal"):
+        option, value = known[name], getattr(options, name)
+        if value != option.default and not (name == "policy" and options.goal):
+            words += [option.flag, text_of(value)]
+    return shlex.join([*words, "--out", os.fspath(job.crawl.inspect.folder or "")])
 
 
 def given_up_hosts(crawl: Crawl) -> list[GivenUp]:

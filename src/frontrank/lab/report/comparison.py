@@ -6,15 +6,16 @@ import inspect
 import os
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frontrank.kernels.jit import Array
 from frontrank.lab.measures import EXHAUSTED, REGISTRY, SHARES, Measure, hot, links_fetched, random_hot_curve
 from frontrank.lab.numbers import percent, seconds
-from frontrank.lab.report.figures import REFERENCE, FigureLine, Style, bars, lines, styles
+from frontrank.lab.report.figures import REFERENCE, Figure, FigureLine, Style, bars, lines, styles
 from frontrank.lab.report.html import Cell, HtmlTable, Section, Value, page, save
 from frontrank.simulation.simulate import Run
 from frontrank.web.seeds import find_seeds
@@ -25,14 +26,16 @@ if TYPE_CHECKING:
 SHARE = 0.1  # of the web: where the verdict is given, if the crawls went so far
 LISTED = 2000  # seeds that a snippet spells out
 FETCHED = "share of the web fetched"
-CRAWLED = "dash"
+CRAWLED = "dashed"
+FEW = 3  # lines that are all in colour
+STORY = 0.3  # of the web: where figures end at first
 IDEAL, RANDOM = "ideal", "drawn at random"
 METRICS = {"pagerank": "PageRank", "backlink": "number of backlinks", "forward": "number of links"}
 
 
 def write(runs: Runs, path: str | os.PathLike[str]) -> None:
     """Write the report of these runs as one self-contained HTML page."""
-    compared = Comparison(runs)
+    compared = Comparison(best_first(runs))
     first, *others = (compared.curves(measure) for measure in REGISTRY.values())
     sections = [first, compared.table(), *others, compared.coverage(), compared.time()]
     text = page(
@@ -43,6 +46,32 @@ def write(runs: Runs, path: str | os.PathLike[str]) -> None:
         runs.command or snippet(runs, os.path.basename(path)),
     )
     save(text, path)
+
+
+def best_first(runs: Runs) -> Runs:
+    """Real crawls before simulated ones, each the best first: the order of tables, legends and figures."""
+    share = verdict_share(runs)
+    found = [hot(run.trace, runs.web, [share], runs.metric)[share] or 0.0 for run in runs.runs]
+    order = sorted(range(len(found)), key=lambda at: (not runs.runs[at].crawled, -found[at]))
+    return replace(runs, runs=tuple(runs.runs[at] for at in order))
+
+
+def verdict_share(runs: Runs) -> float:
+    """Where runs are compared: after 10% of the web, or as much of it as every crawl fetched."""
+    return max(min(SHARE, *reaches(runs)), 1 / runs.web.pages)
+
+
+def reaches(runs: Runs) -> list[float]:
+    """How far each crawl can be followed, as a share of the web."""
+    return [1.0 if run.trace.ended == EXHAUSTED else run.trace.fetched / runs.web.pages for run in runs.runs]
+
+
+def hot_figure(runs: Runs) -> Figure:
+    """The curves that a comparison is about, to 30% of the web."""
+    compared = Comparison(best_first(runs))
+    section = compared.curves(REGISTRY["hot"])
+    assert section is not None and section.figure is not None
+    return section.figure
 
 
 @dataclass(frozen=True)
@@ -75,9 +104,13 @@ class Comparison:
 
     @cached_property
     def reach(self) -> list[float]:
-        """How far each crawl can be followed, as a share of the web."""
-        pages = self.runs.web.pages
-        return [1.0 if run.trace.ended == EXHAUSTED else run.trace.fetched / pages for run in self.crawls]
+        return reaches(self.runs)
+
+    @cached_property
+    def loud(self) -> set[str]:
+        """The orderings that figures are about: the best one, and breadth-first, which all know."""
+        fair = [name for name, run in zip(self.names, self.crawls, strict=True) if "truth" not in run.policy.needs()]
+        return {_base(name) for name in fair[:1]} | {"bfs"} if len(self.names) > FEW else {_base(name) for name in self.names}
 
     @property
     def importance(self) -> str:
@@ -95,29 +128,42 @@ class Comparison:
         if not simulated or not crawled:
             return self._verdict(simulated or crawled)
         # What crawled had requests in flight and pages that failed: it is set beside its like only.
-        by_rule, for_real = self._verdict(simulated), self._verdict(crawled)
-        return f"{by_rule} Crawled over HTTP: {'the same.' if for_real == by_rule else for_real}"
+        for_real, by_rule = self._standings(crawled), self._standings(simulated)
+        if [name for name, _ in for_real] != [name for name, _ in by_rule] or len(by_rule) == 1:
+            return f"Crawled over HTTP: {self._verdict(crawled)} Simulated: {self._verdict(simulated)}"
+        shares = [percent(share) for _, share in by_rule]
+        same = shares == [percent(share) for _, share in for_real]
+        return f"Crawled over HTTP: {self._verdict(crawled)} Simulated: {'the same' if same else ' and '.join(shares)}."
 
-    def _verdict(self, rows: list[int]) -> str:
-        web, metric = self.runs.web, self.runs.metric
-        share = max(min(SHARE, *(self.reach[i] for i in rows)), 1 / web.pages)
+    def _standings(self, rows: list[int]) -> list[tuple[str, float]]:
+        """The best ordering of these, and the one that it is set beside: breadth-first, or the next."""
+        share = self._share(rows)
         found = [
-            (hot(self.crawls[i].trace, web, [share], metric)[share] or 0.0, -i, _base(self.names[i]))
+            (hot(self.crawls[i].trace, self.runs.web, [share], self.runs.metric)[share] or 0.0, -i, _base(self.names[i]))
             for i in rows
             if "truth" not in self.crawls[i].policy.needs() or len(rows) == 1  # to know the answer is no merit
         ]
         best, *others = sorted(found, reverse=True) or [(1.0, 0, self.names[rows[0]])]
-        leader = f"{best[2]} found {percent(best[0])} of the hot pages after {percent(share)} of the web"
-        if others:
-            other = next((one for one in others if one[2] == "bfs"), others[0])
-            return f"{leader}; {other[2]} {percent(other[0])}."
-        chance = random_hot_curve(web, metric, points=2, until=share).y[-1]
+        other = next((one for one in others if one[2] == "bfs"), others[0] if others else None)
+        return [(one[2], one[0]) for one in (best, other) if one is not None]
+
+    def _share(self, rows: list[int]) -> float:
+        return max(min(SHARE, *(self.reach[i] for i in rows)), 1 / self.runs.web.pages)
+
+    def _verdict(self, rows: list[int]) -> str:
+        web, share = self.runs.web, self._share(rows)
+        (best, value), *other = self._standings(rows)
+        many = f"the {max(1, round(share * web.pages)):,} most important pages"
+        leader = f"{best} found {percent(value)} of {many} after {percent(share)} of the web"
+        if other:
+            return f"{leader}; {other[0][0]} {percent(other[0][1])}."
+        chance = random_hot_curve(web, self.runs.metric, points=2, until=share).y[-1]
         return f"{leader}; drawing pages at random would find {percent(float(chance))}."
 
     def setting(self) -> str:
         many = len(self.names) > 1
         return (
-            f"After k fetches the hot pages are the k most important of the whole web, by {self.importance}. "
+            f"Below, the most important pages are called hot: after k fetches, the k best of the web by {self.importance}. "
             f"{'Every ordering' if many else 'The ordering'} started from the same seeds and knew only the links on pages "
             f"it had fetched."
         )
@@ -141,17 +187,20 @@ class Comparison:
         drawn = [figure.curve(run, judged) for run in self.crawls]
         if not any(len(curve.x) for curve in drawn):
             return None  # importances below zero cannot be added up
-        series = [FigureLine(name, *curve, self.looks[name]) for name, curve in zip(self.names, drawn, strict=True)]
+        series = [self._line(name, *curve) for name, curve in zip(self.names, drawn, strict=True)]
         ideal = FigureLine(IDEAL, *figure.ideal(judged, until), REFERENCE["ideal"])
         chance = FigureLine(RANDOM, *figure.chance(judged, until), REFERENCE["random"])
         text = figure.text(judged, self.importance)
-        return Section(figure.title, text, lines([ideal, *series, chance], FETCHED, figure.y))
+        return Section(figure.title, text, lines([*series, ideal, chance], FETCHED, figure.y, until=min(STORY, until)))
+
+    def _line(self, name: str, x: Array | Sequence[float], y: Array | Sequence[float]) -> FigureLine:
+        return FigureLine(name, x, y, self.looks[name], _base(name) not in self.loud)
 
     def coverage(self) -> Section | None:
         """Of orderings that know how much they have covered."""
         pages = self.runs.web.pages
         series = [
-            FigureLine(name, [k / pages for k, _ in gauge], [value for _, value in gauge], self.looks[name])
+            self._line(name, [k / pages for k, _ in gauge], [value for _, value in gauge])
             for name, run in zip(self.names, self.crawls, strict=True)
             if (gauge := run.trace.gauges.get("coverage"))
         ]
@@ -165,7 +214,7 @@ class Comparison:
 
     # Numbers ----------------------------------------------------------------------------------------------------------
     def table(self) -> Section:
-        web, metric = self.runs.web, self.runs.metric
+        web = self.runs.web
         header, groups, columns = ["ordering"], [("", 1)], [self._name_cells()]
         for measure in (one for one in REGISTRY.values() if one.shown and one.applies(self.runs.judged)):
             values = [measure.values(run, self.runs.judged) for run in self.crawls]
@@ -178,14 +227,12 @@ class Comparison:
         columns.append([ended(run, web.pages) for run in self.crawls])
         columns.append([None if run.crawled else Cell(seconds(run.seconds), run.seconds) for run in self.crawls])
         columns.append([self._speed_cell(run) for run in self.crawls])
-        share = max(min(SHARE, *self.reach), 1 / web.pages)
-        found = [hot(run.trace, web, [share], metric)[share] or 0.0 for run in self.crawls]
         rows = list(zip(*columns, strict=True))
-        best_first = sorted(range(len(rows)), key=lambda i: -found[i])
-        table = HtmlTable(header, [rows[i] for i in best_first], [*groups, ("the crawl", 4)])
+        table = HtmlTable(header, rows, [*groups, ("the crawl", 4)])
         text = (
-            f"After these shares of the web, the best at {percent(share)} first. A dash: the crawl ended before. The "
-            "best of each column is bold, not counting orderings that were told the true importance. Click a column to sort. "
+            f"After these shares of the web; real crawls first, then the best at {percent(verdict_share(self.runs))}. "
+            "A dash: the crawl ended before. The "
+            "best of each column is bold, not counting orderings that know the true importance. Click a column to sort. "
             "Time and links per second are those of deciding."
         )
         return Section("All numbers", text, table=table)

@@ -1,15 +1,15 @@
 """One self-contained HTML page: a title, a lead, facts, and sections of text, figure and table.
 
-plotly.js is embedded once, nothing is loaded from anywhere. The page works by itself: a key under each figure shows and
-hides a series in all figures at once, a click on a column head sorts a table, it prints, and it fits a phone.
+Figures are SVG, drawn by matplotlib for a wide and for a narrow screen; nothing is loaded from anywhere. A key above each
+figure shows a line in its colour or in grey, in all figures at once; a click on a column head sorts a table. The page prints,
+fits a phone, and is dark where the reader's system is.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import accumulate
@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 
 import frontrank
 from frontrank.errors import InputError, need
-from frontrank.lab.report.figures import Figure
+from frontrank.lab.report.figures import Figure, svg
 from frontrank.system.files import check_target, written_beside
 
 TEMPLATE = "page.html.jinja"
+WIDE, NARROW = (11.3, 4.4), (4.4, 3.8)  # inches
 
 
 class Cell(NamedTuple):
@@ -32,6 +33,7 @@ class Cell(NamedTuple):
     strong: bool = False
     fill: float | None = None  # 0 to 1: a bar behind the text
     colour: str = ""  # a mark before the text
+    link: str = ""  # where a click leads
 
 
 Value = Cell | str | int | float | None
@@ -80,13 +82,14 @@ class Legend(NamedTuple):
     name: str
     colour: str
     dash: str
+    quiet: bool
 
 
 def cell(value: Value) -> Cell:
     """A plain value as a cell.
 
     >>> cell(1234), cell(0.12345).text, cell(None).text
-    (Cell(text='1,234', value=1234.0, note='', strong=False, fill=None, colour=''), '0.1235', '–')
+    (Cell(text='1,234', value=1234.0, note='', strong=False, fill=None, colour='', link=''), '0.1235', '–')
     """
     if isinstance(value, Cell):
         return value
@@ -101,14 +104,12 @@ def cell(value: Value) -> Cell:
 
 def page(title: str, lead: str, sections: Sequence[Section], facts: Sequence[tuple[str, str]] = (), command: str = "") -> str:
     """The whole page as text. The first paragraph of the lead is what a hurried reader takes away."""
-    need("jinja2", "plotly")
+    need("jinja2", "matplotlib")
     from jinja2 import Environment, StrictUndefined
-    from plotly.offline import get_plotlyjs
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"paragraphs": paragraphs, "embedded": embedded, "keys": keys}
+    environment.filters |= {"paragraphs": paragraphs, "drawn": drawn, "keys": keys, "whole": whole}
     template = environment.from_string((files("frontrank.lab.report") / TEMPLATE).read_text(encoding="utf-8"))
-    drawn = any(section.figure for section in sections)
     return template.render(
         title=title,
         lead=lead,
@@ -117,8 +118,6 @@ def page(title: str, lead: str, sections: Sequence[Section], facts: Sequence[tup
         command=command,
         version=frontrank.__version__,
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        # The one place where text goes in unescaped; no script of ours may end early because of it.
-        plotly=get_plotlyjs().replace("</script", "<\\/script") if drawn else "",
     )
 
 
@@ -134,19 +133,27 @@ def paragraphs(text: str) -> list[str]:
 
 
 def keys(figure: Figure) -> list[Legend]:
-    """The legend of a figure: its named traces."""
-    named = [trace for trace in figure["data"] if trace.get("name")]
-    entries: dict[str, Legend] = {}
-    for trace in named:
-        name = str(trace.get("meta", trace["name"]))
-        line = {**trace.get("marker", {}), **trace.get("line", {})}
-        entries.setdefault(name, Legend(name, str(line.get("color", "#57606a")), str(line.get("dash", "solid"))))
-    return list(entries.values())
+    """The legend of a figure of lines."""
+    named = () if figure.labels else figure.series
+    return [Legend(one.name, one.style.colour, one.style.dash, one.quiet) for one in named]
 
 
-def embedded(value: Any) -> Any:
-    """JSON that can stand inside a script element."""
+def drawn(figure: Figure, name: str) -> Any:
+    """The SVG for a wide screen and for a narrow one."""
     from markupsafe import Markup
 
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+    sizes = (("wide-screen", WIDE), ("narrow-screen", NARROW))
+    parts = (f'<div class="{kind}" aria-hidden="true">{svg(figure, f"{name}-{kind}", *size)}</div>' for kind, size in sizes)
+    return Markup("\n".join(parts))  # matplotlib escapes texts
+
+
+def whole(figure: Figure) -> Figure | None:
+    """The same figure to the end of its lines, if it stops before."""
+    if figure.until is None or all(one.x[-1] <= figure.until for one in figure.series if len(one.x)):
+        return None
+    return replace(figure, until=None)
+
+
+def page_link(url: str) -> str:
+    """Where a click on a URL of a table leads: to pages of the web alone, whatever is stored."""
+    return url if url.startswith(("http://", "https://")) else ""
