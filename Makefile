@@ -55,9 +55,10 @@ test-all: .venv/tested-with
 	$(MAKE) bounds
 	$(MAKE) simulate-faults SEEDS=300
 
+# Without test_stopping.py: its signals arrive while coverage, in the process that is to end, is imported or writes its data.
 coverage: .venv/tested-with
 	rm -f .coverage .coverage.*
-	$(MAKE) --no-print-directory test-all COVER="--cov --cov-append --cov-report="
+	$(MAKE) --no-print-directory test-all COVER="--cov --cov-append --cov-report= --ignore=tests/test_stopping.py"
 	$(BIN)/python -m tests.covered
 
 lint: .venv/tested-with
