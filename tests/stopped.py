@@ -78,10 +78,15 @@ def _linked(n: int) -> Iterator[int]:
     return ((LINKS * n + j + 1) % PAGES for j in range(LINKS))
 
 
+def environment() -> dict[str, str]:
+    """Ours without coverage: it writes files, and waits for ever for a lock of its own if a signal comes while it has it."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+
+
 def started(*args: object, **more: object) -> subprocess.Popen[str]:
     """A program of Python, whose output is kept."""
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([sys.executable, *map(str, args)], text=True, cwd=ROOT, **(pipes | more))  # type: ignore[call-overload, no-any-return]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment()} | more
+    return subprocess.Popen([sys.executable, *map(str, args)], text=True, cwd=ROOT, **options)  # type: ignore[call-overload, no-any-return]
 
 
 def working(name: str, folder: Path) -> subprocess.Popen[str]:

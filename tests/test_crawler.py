@@ -38,6 +38,7 @@ from tests.conftest import ROOT
 from tests.listening import listening
 from tests.patience import PATIENCE_S
 from tests.specs import SPECS
+from tests.stopped import environment
 from tests.tiers import representative
 
 LOCAL = ("--allow-private", "--delay", "0", "--per-host", "0")
@@ -252,9 +253,8 @@ def test_another_ordering_may_go_on(web: tuple[str, list[str]], tmp_path: Path) 
 def test_a_full_disk_stops_a_crawl_and_costs_nothing(web: tuple[str, list[str]], tmp_path: Path) -> None:
     out = tmp_path / "crawl"
     limit = 200_000
-    uncovered = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}  # it writes files, too
     full = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))  # noqa: E731
-    said = crawl(*on(web), "-q", "--out", out, code=2, env=uncovered, preexec_fn=full)
+    said = crawl(*on(web), "-q", "--out", out, code=2, env=environment(), preexec_fn=full)
     assert re.match(r"frontrank: \S+: .*cannot be written", said) and len(said.splitlines()) == 1
     before = set(fetched(out))
     assert crawl("--resume", out)["fetched"] == 400

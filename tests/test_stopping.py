@@ -5,7 +5,6 @@ How soon is not asserted here, where machines may be busy: each test hangs if a 
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
@@ -28,7 +27,7 @@ from tests import stopped
 from tests.patience import PATIENCE_S, eventually
 from tests.stopped import started
 from tests.test_bounded import HOSTILE, running
-from tests.test_crawler import LOCAL, Site, command, crawl, events, fetched, links, on, served
+from tests.test_crawler import LOCAL, Site, crawl, events, fetched, links, on, served
 from tests.test_parsing import SITEMAPS
 from tests.tiers import full
 
@@ -148,7 +147,7 @@ frontrank.cli._run = lambda args: exec("import os, time; os.kill(os.getpid(), {i
 frontrank.cli.main([])
 """
     (tmp_path / "interrupted.py").write_text(script)
-    ends(started("-m", "interrupted", env={**os.environ, "PYTHONPATH": str(tmp_path)}), 128 + number)
+    ends(started("-m", "interrupted", env={**stopped.environment(), "PYTHONPATH": str(tmp_path)}), 128 + number)
 
 
 @both
@@ -171,7 +170,7 @@ frontrank.cli._run = run
 frontrank.cli.main([])
 """
     (tmp_path / "compiled.py").write_text(script)
-    ends(started("-m", "compiled", env={**os.environ, "PYTHONPATH": str(tmp_path)}), 128 + number)
+    ends(started("-m", "compiled", env={**stopped.environment(), "PYTHONPATH": str(tmp_path)}), 128 + number)
 
 
 def test_a_signal_that_the_shell_ignores_is_ignored(tmp_path: Path) -> None:
@@ -342,12 +341,7 @@ def test_a_crawl_ends_whatever_is_on_its_way(path: str, number: signal.Signals, 
     Held.free, Held.sent = threading.Event(), threading.Event()
     with served(Held) as url:
         seeds = [f"{url}/", *([f"{url}{path}"] if path != "/sitemap.xml" else ["--sitemaps"])]
-        process = subprocess.Popen(
-            command(*seeds, "--out", out, *LOCAL, "--no-robots", "--timeout", "1000"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = started("-m", "frontrank", "crawl", *seeds, "--out", out, *LOCAL, "--no-robots", "--timeout", "1000")
         assert Held.sent.wait(PATIENCE_S)
         until = time.monotonic() + PATIENCE_S
         ready = enough(out, 6 if path != "/sitemap.xml" else 0)
@@ -379,12 +373,7 @@ def test_a_crawl_that_ranks_for_long_ends(policy: str, tmp_path: Path) -> None:
     queries = ["--queries", str(tmp_path / "asked.txt")] if policy.startswith("ml") else []
     with run_in_process(web) as proxy:
         seeds = Served(load(web), ServerOptions()).seeds()
-        process = subprocess.Popen(
-            command(*on((proxy, seeds)), "--out", out, "--ordering", policy, *queries),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = started("-m", "frontrank", "crawl", *on((proxy, seeds)), "--out", out, "--ordering", policy, *queries)
         until = time.monotonic() + PATIENCE_S
         while not enough(out, pages)() and time.monotonic() < until and process.poll() is None:
             time.sleep(0.01)
