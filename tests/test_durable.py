@@ -514,3 +514,15 @@ def test_a_table_that_cannot_be_read_when_a_crawl_is_recovered_is_a_sentence(tmp
         file.write(b"\xff" * size)
     with pytest.raises(StorageError, match=r"trace of the crawl cannot be read .*malformed"):
         Crawl.recover(tmp_path / "c")
+
+
+@pytest.mark.parametrize("pages", [10_000, 20_000, 40_000])
+def test_a_snapshot_is_read_however_many_pages_are_known(pages: int, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Arrays that are large grow by other steps than small ones."""
+    with Crawl("fpr", tmp_path / "crawl") as crawl:
+        crawl.seed("http://a.org/0")
+        for first in range(1, pages, 500):
+            crawl.fetched(crawl.take()[0], [f"http://a.org/{n}" for n in range(first, first + 500)])
+        crawl.snapshot()
+    with Crawl.recover(tmp_path / "crawl", read_only=True) as read:
+        assert read.inspect.known == pages + 1 and not caplog.records

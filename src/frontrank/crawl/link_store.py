@@ -70,8 +70,7 @@ class LinkStore:
         self.rows.start[pages], self.rows.stop[pages] = ends - lengths, ends
 
     def grow(self, pages: int) -> None:
-        start = grown(self.rows.start, pages)
-        self.rows = self.rows._replace(start=start, stop=grown(self.rows.stop, start.size))
+        self.rows = self.rows._replace(start=grown(self.rows.start, pages), stop=grown(self.rows.stop, pages))
 
     @property
     def capacity(self) -> int:

@@ -107,7 +107,8 @@ def _table(prefix: str, arrays: dict[str, Array]) -> int:
 
 def _check_links(state: CrawlState, stored: int, arrays: dict[str, Array], known: int) -> None:
     start, stop, target, value = (arrays[f"links_{name}"] for name in ("start", "stop", "target", "value"))
-    require(start.dtype == stop.dtype == target.dtype == INTS and start.shape == stop.shape and start.ndim == 1, "links_start")
+    require(start.dtype == stop.dtype == target.dtype == INTS and start.ndim == stop.ndim == 1, "links_start")
+    require(stop.size >= start.size, "links_stop")  # 0.2 let it grow further
     require(target.shape == (stored,), "links_target")
     first, end = start[:known], stop[:known]
     used = stored if state.links.keeps else 2**31 - 1
