@@ -14,7 +14,7 @@ import click
 
 from frontrank.cli.click_options import asked_in, given_of, trust_option
 from frontrank.cli.listening import NAMES, protection_options
-from frontrank.cli.screen import progress
+from frontrank.cli.screen import own_name, progress
 from frontrank.errors import InputError, need
 from frontrank.service.serve_options import ServeOptions
 from frontrank.system import stopping
@@ -115,4 +115,7 @@ def _tell(directory: str, where: dict[str, str], crawls: list[str], as_json: boo
     print(f"{directory} is served; crawls: {', '.join(crawls) or 'none yet'}")
     for name, address in where.items():
         print(f"  {name:<6}{address}")
+    if not crawls:
+        print("A crawl begins with its first URL; in another terminal:")
+        print(f"  {own_name()} fetch https://YOUR-SITE/ --from {where['grpc']}")
     print("Ctrl-C stops it.", flush=True)

@@ -51,6 +51,9 @@ function show(told) {
     shownRules = ruled;
     rules(told.rules);
   }
+  $("pause").hidden = !told.running && told.active && !told.paused;  // nothing is at work that could pause
+  $("stopped").hidden = told.running;
+  $("stopped").textContent = `This crawl is stopped. To go on, where its directory is: frontrank crawl --resume ${told.id}`;
   $("pause").textContent = !told.active ? "Resume service" : told.paused ? "Resume" : "Pause";
   document.title = `${count(told.fetched)} pages · ${told.id} · frontrank`;
 }
@@ -442,7 +445,7 @@ async function list() {
     stream.abort();
     crawl = null;
     pill(told.broken.length ? "no crawl" : "no crawl yet", "");
-    if (!told.broken.length) notice("This service has no crawl yet. It begins with the first URL that is put.");
+    if (!told.broken.length) notice("This service has no crawl yet. It begins with the first URL that is put, for example by: frontrank fetch https://YOUR-SITE/ --from HOST:PORT, with the gRPC address that frontrank serve printed.");
   } else if (!names.includes(crawl)) {
     notice("");
     const wanted = decodeURIComponent(location.hash.slice(1));
@@ -501,7 +504,7 @@ document.addEventListener("keydown", (event) => {
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   if (event.key === "/") $("search-text").focus();
   else if (event.key === "n") document.querySelector("#next .link")?.focus();
-  else if (event.key === "p" && !$("pause").disabled) $("pause").click();
+  else if (event.key === "p" && !$("pause").disabled && !$("pause").hidden) $("pause").click();
   else return;
   event.preventDefault();
 });
