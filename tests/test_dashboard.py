@@ -211,6 +211,21 @@ def test_a_crawl_in_a_directory_is_shown_and_controlled(browser: Any, tmp_path: 
         assert crawls.get().state.progress.paused
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("empty", [True, False])
+def test_axe_finds_no_barrier(browser: Any, tmp_path: Path, empty: bool, width: int, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    with Crawls(tmp_path / "crawls") if empty else grown(tmp_path / "crawls") as crawls, http_server(crawls, port=0) as server:
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page.goto(server.url)
+        page.wait_for_selector("#state:has-text('no crawl yet')" if empty else "#state:has-text('live')")
+        found = Axe().run(page).response["violations"]
+        page.close()
+    assert [(one["id"], one["impact"]) for one in found if one["impact"] in ("serious", "critical")] == []
+
+
 def test_crawls_that_begin_and_end_are_seen_without_a_reload(browser: Any, tmp_path: Path) -> None:
     with Crawls(tmp_path / "crawls", "bfs", FREE) as crawls, serving(crawls) as asked:
         made = Opened(browser, asked.url)
