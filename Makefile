@@ -121,10 +121,10 @@ proto: .venv/tested-with
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; exit 2; }
 
 .venv/installed: pyproject.toml | .venv/bin/python
-	@echo "Installing frontrank with its extras crawl and lab into .venv: numpy, numba,"
-	@echo "lxml, pyarrow, matplotlib and what they need, from PyPI. About 200 MB to"
-	@echo "download, 820 MB on disk; a minute or two."
-	@$(PIP) install -e ".[crawl,lab]" || $(NO_PIP)
+	@echo "Installing frontrank with its extras crawl and report into .venv: numpy,"
+	@echo "numba, lxml, matplotlib and what they need, from PyPI. About 110 MB to download,"
+	@echo "440 MB on disk; a minute or two."
+	@$(PIP) install -e ".[crawl,report]" || $(NO_PIP)
 	@touch $@
 
 .venv/tested-with: pyproject.toml | .venv/bin/python

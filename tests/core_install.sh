@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The core alone, in an environment of its own: how large it is, how quickly it starts, what works, and what it says
-# where an extra is needed. Part of .ci/run; PYTHON names another Python.
+# where an extra is needed; then the demo, which needs neither pyarrow nor scipy. Part of .ci/run; PYTHON names another Python.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 home=$(mktemp -d)
@@ -14,7 +14,8 @@ bin=$home/venv/bin
 fail() { echo "core install: $*" >&2; exit 1; }
 
 size=$(du -sm venv | cut -f1)
-echo "core install: $size MB, $("$bin/python" -m pip list --format freeze | wc -l) packages"
+echo "core install: $size MB, $("$bin/python" -m pip list --format freeze | wc -l) packages; the largest, in MB:" \
+    $(du -sm venv/lib/python3*/site-packages/* | sort -rn | head -6 | awk '{ sub(".*/", "", $2); print $2, $1 }')
 [ "$size" -lt 350 ] || fail "$size MB, and 350 are the limit"
 
 # The best of five starts, since a machine may be busy; an empty Python tells how busy it is.
@@ -64,8 +65,15 @@ says() { # EXTRA ARGUMENTS...: refused with code 2 and the line that installs th
 echo computer > asked.txt
 says crawl crawl http://example.org/ --out new
 says crawl demo
-says lab report edges.txt
-says lab simulate edges.txt --ordering bfs --out new
+says report report edges.txt
+says report simulate edges.txt --ordering bfs --out new
 says search evaluate synthetic:pages=200,seed=1 --queries asked.txt --judge same
 [ ! -e new ] || fail "something was half-written"
+"$bin/python" -m pip install -q --disable-pip-version-check "$root[crawl,report]"
+size=$(du -sm venv | cut -f1)
+echo "core install: $size MB for the demo"
+[ "$size" -lt 470 ] || fail "$size MB for the demo, and 470 are the limit"
+[ ! -e "$(echo venv/lib/python3*/site-packages/)pyarrow" ] && [ ! -e "$(echo venv/lib/python3*/site-packages/)scipy" ] || fail "the demo brings pyarrow or scipy"
+"$bin/frontrank" demo --json > demo.json
+grep -q surf frontrank-demo/curves.csv || fail "the demo wrote no curves"
 echo "core install: orderings, simulate, Crawl and the sentences for what is missing: as they should be"

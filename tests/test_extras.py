@@ -74,9 +74,9 @@ def test_the_core_loads_no_package_of_an_extra(program: str, tmp_path: Path) -> 
         (["crawl", "http://example.org/", "--out", "new"], "selectolax", "crawl"),
         (["demo"], "selectolax", "crawl"),
         (["serve", "new"], "h2", "service"),
-        (["report", "edges.txt"], "jinja2", "lab"),
-        (["simulate", "edges.txt", "--ordering", "bfs", "--out", "new"], "jinja2", "lab"),
-        (["reproduce", "cho98", "--out", "new"], "jinja2", "lab"),
+        (["report", "edges.txt"], "jinja2", "report"),
+        (["simulate", "edges.txt", "--ordering", "bfs", "--out", "new"], "jinja2", "report"),
+        (["reproduce", "cho98", "--out", "new"], "jinja2", "report"),
         (["convert", "synthetic:pages=100,seed=1", "new"], "pyarrow", "lab"),
         (["evaluate", "synthetic:pages=200,seed=1", "--queries", "asked.txt", "--judge", "same"], "sklearn", "search"),
     ],
@@ -128,10 +128,10 @@ def test_a_report_without_its_packages_is_refused_before_the_work(tmp_path: Path
 def test_a_machine_that_only_crawls_needs_no_lab(tmp_path: Path) -> None:
     with run_in_process("synthetic:pages=50,links=3,seed=3") as proxy:
         args = ["crawl", "http://www.h0.example/", "--proxy", proxy, "--out", "new", "--budget", "3", "--delay", "0", "-q"]
-        lab = dict.fromkeys(module for module, extra in EXTRA_OF.items() if extra in ("lab", "search"))
+        lab = dict.fromkeys(module for module, extra in EXTRA_OF.items() if extra in ("lab", "report", "search"))
         done = python(f"import sys; sys.modules.update({lab!r})\nfrom frontrank.cli import main; main({args!r})", tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stderr == f"no report.html: this needs jinja2, which is not installed; run: {install_line('lab')}\n"
+    assert done.stderr == f"no report.html: this needs jinja2, which is not installed; run: {install_line('report')}\n"
     assert done.stdout.startswith("3 pages fetched")
 
 

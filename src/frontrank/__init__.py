@@ -8,6 +8,11 @@ runs.report("out.html")
 
 from __future__ import annotations
 
+import sys
+
+if sys.platform == "win32":
+    raise ImportError("frontrank runs on Linux and macOS; on Windows, install it in WSL")
+
 TYPE_CHECKING = False  # typing's own would be imported first, and that takes as long as all else here
 if TYPE_CHECKING:
     from typing import Any

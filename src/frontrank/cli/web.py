@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import resource
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ from frontrank.cli.click_options import asked_in, given_of, listening_port
 from frontrank.cli.screen import progress, say
 from frontrank.lab.webserver.server_options import ServerOptions
 from frontrank.system import stopping
+from frontrank.system.files import raise_file_limit
 
 if TYPE_CHECKING:
     from frontrank.lab.webserver.server import WebServer
@@ -43,7 +42,7 @@ def command(web: str, port: int, as_json: bool, until_eof: bool, **options: Any)
     from frontrank.sources import load
 
     served_as = ServerOptions(**given_of(options))
-    _allow_connections()
+    raise_file_limit()  # each connection is an open file, of which a shell gives a process few
     with progress() as tell:
         tell("reading the web", 0, 0)
         site = Site(load(web, progress=lambda text: tell(text, 0, 0)), served_as, tell)
@@ -83,17 +82,6 @@ async def _show_requests(server: WebServer, stop: asyncio.Event) -> None:
         before = server.requests
         print(f"\r\x1b[K{server.requests:,} requests, {rate:,.0f}/s", end="", file=sys.stderr, flush=True)
     print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-def _allow_connections() -> None:
-    """Each connection is an open file, of which a shell gives a process few unless it asks."""
-    from frontrank.lab.webserver.server import MAX_FILES
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _complain(message: str, printed: set[str]) -> None:

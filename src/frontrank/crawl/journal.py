@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 from weakref import WeakSet
 
-from frontrank.crawl import integrity
 from frontrank.crawl.events import storable
-from frontrank.crawl.integrity import Witness, checksum, checksum_of, width_of, with_checksum
+from frontrank.crawl.integrity import Witness, checksum, checksum_of, width_of, with_checksum, wrong_urls
 from frontrank.crawl.journal_file import (
     FILE,
     FORMAT,
@@ -44,6 +43,7 @@ from frontrank.errors import CrawlClosed, DiskFull, InputError, StorageError
 from frontrank.kernels import hashtable
 from frontrank.kernels.jit import Array
 from frontrank.system.files import PRIVATE_FOLDER
+from frontrank.system.portable import sync
 
 __all__ = ["FILE", "UNBORN", "VERSION", "Journal", "check_crawl", "is_disk_full", "is_locked"]
 
@@ -148,7 +148,7 @@ class Journal:
         )
         if kept is not urls or (kept and hashtable.fingerprint(kept[0]) != keys[0]):  # of another kind
             rows = list(zip(range(first, first + len(urls)), kept, keys, strict=True))
-            own = [rows[place] for place in integrity.wrong_urls(kept, keys)]
+            own = [rows[place] for place in wrong_urls(kept, keys)]
             self._write("UPDATE url SET crc = ? WHERE id = ?", [(checksum(row), row[0]) for row in own])
 
     def append(self, rows: Iterable[Row]) -> None:
@@ -314,7 +314,7 @@ class Journal:
         self.before_sync()
         if self._wal < 0:
             self._wal = os.open(self.folder / (FILE + "-wal"), os.O_RDONLY)
-        os.fsync(self._wal)
+        sync(self._wal)
         if self._witness is not None:
             self._witness.committed(seq)
             self._witness.synced(seq)

@@ -53,6 +53,10 @@ LATER = """
     CREATE TABLE IF NOT EXISTS place(page INTEGER PRIMARY KEY, queue TEXT NOT NULL, crc INTEGER);
     CREATE TABLE IF NOT EXISTS born(first INTEGER PRIMARY KEY, time REAL NOT NULL, crc INTEGER);
 """  # tables that a directory of an earlier version lacks
+SYNCED = """
+    PRAGMA synchronous = NORMAL;
+    PRAGMA checkpoint_fullfsync = ON;
+"""  # the second is for macOS (system/portable.py), and nothing elsewhere
 TABLES = ("meta", "url", "event", "payload", "body", "place", "born")
 FEW_FRAMES, PASSES = 250, 20  # a checkpoint goes on beside the crawl until so few frames are left, or for so many passes
 
@@ -91,7 +95,7 @@ def connect(folder: Path, sync_s: float, read_only: bool = False) -> sqlite3.Con
         if not read_only:
             db.execute("PRAGMA journal_mode = WAL")
             db.executescript(LATER)
-            db.execute("PRAGMA synchronous = NORMAL")  # _sync_wal does the rest
+            db.executescript(SYNCED)  # _sync_wal does the rest
             db.execute(f"PRAGMA wal_autocheckpoint = {0 if sync_s > 0 else 4000}")  # the thread's work, if there is one
     except BaseException:
         db.close()
@@ -103,7 +107,7 @@ def checkpoint(folder: Path, writing: AbstractContextManager[Any], is_closing: C
     """Move the WAL into the database, beside the crawl; its last few frames while nothing is written, so that it ends."""
     db = sqlite3.connect(folder / FILE, isolation_level=None)
     try:
-        db.execute("PRAGMA synchronous = NORMAL")
+        db.executescript(SYNCED)
         for _ in range(PASSES):
             _, frames, moved = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             if frames - moved <= FEW_FRAMES or is_closing():

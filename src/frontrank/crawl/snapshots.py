@@ -28,6 +28,7 @@ from frontrank.crawl.log import Snapshot
 from frontrank.errors import StorageError
 from frontrank.kernels.jit import Array
 from frontrank.system.files import PRIVATE_FOLDER, private, replaced
+from frontrank.system.portable import is_linux
 
 FOLDER = "snapshots"
 KEPT = 2  # of the newest
@@ -44,7 +45,7 @@ class Snapshots:
 
     def save(self, head: dict[str, Any], arrays: dict[str, Array], wait: bool = True) -> None:
         """Write a snapshot and drop those that are too old to be of use; without ``wait``, beside the crawl."""
-        if not wait and hasattr(os, "fork"):
+        if not wait and is_linux():
             self._fork(head, arrays)
         else:
             self.close()

@@ -16,10 +16,11 @@ Doubling and copying a frontier of 400,000 known pages took 118 ms in one call; 
 from __future__ import annotations
 
 import mmap
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from frontrank.system.portable import is_linux
 
 if TYPE_CHECKING:
     from frontrank.kernels.jit import Array
@@ -53,7 +54,7 @@ def reserve(array: Array, capacity: int = MAX_ELEMENTS) -> Array:
 
 def _reserved(dtype: Any, size: int, capacity: int) -> Array:
     """An array of zeros that can grow to ``capacity`` elements in place; where the system refuses, one that cannot."""
-    if sys.platform == "linux":
+    if is_linux():
         try:
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE
             space = mmap.mmap(-1, max(size, capacity) * dtype.itemsize, flags=flags)

@@ -1,9 +1,11 @@
-"""Runs that are saved: a directory with the orders (.npy), the curves (Parquet), the figures (JSON) and the report."""
+"""Runs that are saved: a directory with the orders (.npy), the curves (Parquet, or CSV without pyarrow), the figures (JSON) and
+the report."""
 
 from __future__ import annotations
 
 import json
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,6 @@ from frontrank.orderings.stored import from_data, stored_names, to_data
 from frontrank.simulation.simulate import Run
 from frontrank.simulation.trace import Trace
 from frontrank.system.files import check_target, written_beside
-from frontrank.system.lazy import pa, pq
 from frontrank.web.importance import parse_metric
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
@@ -46,7 +47,7 @@ def check_order_target(path: str | os.PathLike[str]) -> str:
 
 def check_runs_target(path: str | os.PathLike[str]) -> None:
     """Raise InputError if no runs can be saved there: to be asked before they are run."""
-    need("jinja2", "matplotlib", "pyarrow")
+    need("jinja2", "matplotlib")
     check_target(path, is_saved, "saved runs")
 
 
@@ -60,7 +61,7 @@ def write_runs(runs: Runs, folder: Path) -> None:
     for at, run in enumerate(runs):
         save_order(runs.web, run.trace, folder / f"order-{at}.npy")
     np.save(folder / "seeds.npy", runs.web.ids_of(runs[0].trace.seeds))
-    _write_curves(runs, folder / "curves.parquet")
+    write_table(_curves(runs), folder / f"curves.{'csv' if find_spec('pyarrow') is None else 'parquet'}")
     (folder / RECORD).write_text(json.dumps(_record(runs), indent=2), encoding="utf-8")
     runs.report(folder / "report.html")
 
@@ -82,18 +83,28 @@ def _record(runs: Runs) -> dict[str, Any]:
     return {"source": source, "metric": runs.metric, "command": runs.command, "runs": stored, **runs.json()}
 
 
-def _write_curves(runs: Runs, path: Path) -> None:
+def _curves(runs: Runs) -> Frame:
     """The curves of the measures that tables have too."""
-    rows: dict[str, list[Any]] = {"policy": [], "measure": [], "share": [], "value": []}
+    orderings: list[str] = []
+    measures: list[str] = []
+    shares: list[float] = []
+    values: list[float] = []
     for run in runs:
         for measure in REGISTRY.values():
             if measure.heading and measure.figure is not None:
                 curve = measure.figure.curve(run, runs.judged)
-                rows["policy"] += [run.spec] * len(curve.x)
-                rows["measure"] += [measure.name] * len(curve.x)
-                rows["share"] += curve.x.tolist()
-                rows["value"] += curve.y.tolist()
-    pq.write_table(pa.table(rows), path)
+                orderings += [run.spec] * len(curve.x)
+                measures += [measure.name] * len(curve.x)
+                shares += curve.x.tolist()
+                values += curve.y.tolist()
+    return Frame(
+        (
+            FrameColumn("policy", orderings),
+            FrameColumn("measure", measures),
+            FrameColumn("share", shares, "number"),
+            FrameColumn("value", values, "number"),
+        )
+    )
 
 
 def read_runs(path: str | os.PathLike[str]) -> tuple[Web, tuple[Run, ...], str, str, str]:

@@ -19,6 +19,7 @@ from typing import Unpack
 
 from frontrank.errors import InputError, SourceError
 from frontrank.pages.warc_records import GZIP, Details, Header, RecordFields, date_of, new_id, pack_record, records
+from frontrank.system.portable import sync
 
 Where = tuple[str, int, int]  # file name, offset and length of a record
 
@@ -113,7 +114,7 @@ class Warc:
 
     def _put_on_disk(self, file: int, name: str) -> None:
         try:
-            os.fsync(file)
+            sync(file)
         except OSError as error:
             raise self._write_error(error, name) from None
 
@@ -191,7 +192,7 @@ def _sync_folder(folder: str) -> None:
     """A new file's name is on disk only when its folder is."""
     opened = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(opened)
+        sync(opened)
     except OSError:
         pass  # some file systems cannot, and need not
     finally:

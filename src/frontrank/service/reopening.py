@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from frontrank.system.files import private
+from frontrank.system.portable import sync
 
 MIN_PAUSE_S, MAX_PAUSE_S = 0.1, 10.0
 ROOM = 2**20  # bytes that must fit on the disk before a crawl is opened again
@@ -74,7 +74,7 @@ def has_room(folder: Path) -> bool:
         with open(probe, "wb", opener=private) as file:
             file.write(bytes(ROOM))
             file.flush()
-            os.fsync(file.fileno())
+            sync(file.fileno())
         return True
     except OSError:
         return False

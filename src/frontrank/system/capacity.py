@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontrank.errors import InputError, SourceError
+from frontrank.system.portable import fill
 
 BYTES_A_PAGE = 110  # of vectors, at the peak of rw-eg, the largest
 SMALL = 2**28  # bytes that are used without a check
@@ -93,7 +94,7 @@ def room_for(size: int) -> NDArray[np.int32]:
     check_disk(folder, f"{folder}: links by target", needed)
     with tempfile.TemporaryFile(dir=folder) as file:
         try:
-            os.posix_fallocate(file.fileno(), 0, needed)  # a full disk is an error here; in a mapping it ends the process
+            fill(file.fileno(), needed)  # a full disk is an error here; in a mapping it ends the process
         except OSError as error:
             raise InputError(
                 f"{folder}: no room for {gb(needed)} of links ({error.strerror}); set TMPDIR to another disk"

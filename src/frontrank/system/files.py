@@ -26,8 +26,10 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import InputError, StorageError
+from frontrank.system.portable import sync
 
 MAX_FILES = 2**20  # more are never open; some systems allow a billion, and closing all of them would take minutes
+SAFE_FILES = 10_240  # macOS allows as many to everybody (OPEN_MAX)
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700  # of crawls: pages that were fetched with somebody's rights are not for everybody
 DIGESTED = 64 * 2**20  # bytes at a time
 IMPORTED = "crawl.json"  # in a directory with this file is an imported crawl: a web, and no events
@@ -57,8 +59,10 @@ def raise_file_limit() -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(OSError, ValueError):  # systems with limits that they do not report
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        for asked in (wanted, min(wanted, SAFE_FILES)):
+            with suppress(OSError, ValueError):  # macOS names no limit, and refuses what is above its own
+                resource.setrlimit(resource.RLIMIT_NOFILE, (asked, hard))
+                break
     return file_limit()
 
 
@@ -155,7 +159,7 @@ def replaced(path: Where, durable: bool = False, beside: Path | None = None) -> 
 def _hand_to_disk(path: Path) -> None:
     number = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(number)
+        sync(number)
     finally:
         os.close(number)
 

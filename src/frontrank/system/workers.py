@@ -28,6 +28,8 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import TypeVar
 
+from frontrank.system.portable import is_linux
+
 T = TypeVar("T")
 
 CPU_S = 2.0
@@ -197,7 +199,7 @@ def serve(line: int, max_bytes: int) -> None:
     """What a worker does: call what it is sent, until the other end is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux":  # elsewhere the limit is not kept, or counts what is only reserved
+    if is_linux():  # elsewhere the limit is not kept, or counts what is only reserved
         resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
     calls = Connection(line)
     while True:

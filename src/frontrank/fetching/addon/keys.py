@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from frontrank.errors import InputError
+from frontrank.system.portable import sync
 
 BYTES = 32
 MAC_BYTES = 32
@@ -79,7 +80,7 @@ def make_key() -> bytes:
             with open(file, "wb") as writing:
                 writing.write(secrets.token_bytes(BYTES))
                 writing.flush()
-                os.fsync(writing.fileno())
+                sync(writing.fileno())
             with suppress(FileExistsError):  # another process was first
                 os.link(beside, path)
         finally:

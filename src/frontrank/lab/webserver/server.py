@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import resource
 import socket
 import struct
 import time
@@ -26,6 +25,7 @@ from frontrank.lab.webserver.names import HOME
 from frontrank.lab.webserver.protocol import MAX_HEAD, BadRequest, Clock, Request, read_request, response
 from frontrank.lab.webserver.server_options import ServerOptions
 from frontrank.lab.webserver.site import TEXT, Reply, Site, not_found
+from frontrank.system.files import file_limit
 from frontrank.web.web import Web
 
 HANG_S = 600.0
@@ -33,7 +33,7 @@ LINGER_S, LINGER_BYTES = 2.0, 4 * 1024 * 1024
 BUFFERED = 65_536  # answers up to this size wait for nobody
 TURN = 16  # requests of one connection in a row, before others have their turn
 BACKLOG = 128
-MAX_FILES = 65_536
+MAX_FILES = 65_536  # more are never needed
 SPARE_FILES = 64  # open files that are not connections
 ATTEMPTS = 20  # to find a port that is free at every address
 
@@ -51,7 +51,7 @@ class WebServer:
         self._date = Clock()
         self._listening: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._most = max(SPARE_FILES // 4, _open_files() - BACKLOG - SPARE_FILES - len(site.names.binds))
+        self._most = max(SPARE_FILES // 4, min(MAX_FILES, file_limit()) - BACKLOG - SPARE_FILES - len(site.names.binds))
 
     @property
     def port(self) -> int:
@@ -200,12 +200,6 @@ async def _discard(reader: asyncio.StreamReader, seconds: float, max_bytes: int)
         async with asyncio.timeout(seconds):
             while max_bytes > 0 and (data := await reader.read(65_536)):
                 max_bytes -= len(data)
-
-
-def _open_files() -> int:
-    """How many files this process may have open; more than 65,536 is never needed."""
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return MAX_FILES if files == resource.RLIM_INFINITY else min(files, MAX_FILES)
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
