@@ -17,6 +17,7 @@ TESTS = {  # the file (test_*.py): modules whose kernels it runs
     "priority": ["crawl/kernels", "frontiers/polite/pages"],
     "contracts": ["orderings/policy"],
     "seams": ["frontiers/polite/hosts"],
+    "pace": ["frontiers/polite/pace"],
     "polite": [
         "frontiers/pairing",
         *(f"frontiers/polite/{name}" for name in ("hosts", "pages", "sharing", "turns", "upcoming")),

@@ -34,7 +34,14 @@ def test_one_request_at_a_time_and_no_politeness_is_the_plain_simulation(spec: s
 
 
 @pytest.mark.parametrize(
-    "politeness", [Politeness(in_flight=4, delay_s=3.0), Politeness(in_flight=7, per_host=2, host_budget=9)]
+    "politeness",
+    [
+        Politeness(in_flight=4, delay_s=3.0),
+        Politeness(in_flight=7, per_host=2, host_budget=9),
+        Politeness(in_flight=4, delay_s=3.0, pace="half"),
+        Politeness(in_flight=9, per_host=1, delay_s=2.0, pace="1.5/s"),
+        Politeness(in_flight=9, per_host=1, delay_s=2.0, host_budget=20, pace="200 in 180"),
+    ],
 )
 @pytest.mark.parametrize("spec", ["bfs", "opic", "dfs", "pagerank:every=20"])
 def test_the_order_is_that_of_a_live_crawl_with_the_same_clock(spec: str, politeness: Politeness) -> None:

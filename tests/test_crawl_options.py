@@ -81,8 +81,9 @@ def test_a_crawl_can_be_resumed_with_any_option_but_those_of_its_start(name: str
         "goal": "solar energy", "politeness_by": "domain", "revisit": "fixed", "revisit_share": 0.5, "trap_share": 0.5,
         "purpose": "train", "accept_language": "de", "header": ("X-Key: abc",), "cookie_file": "", "auth_file": "",
         "export": "/pages.jsonl",
+        "pace": "2/s",
     }  # fmt: skip
-    asked, one = Options(seeds=SEED), options()[name]
+    asked, one = Options(seeds=SEED, budget=9), options()[name]
     value = other[name] if name in other else not one.default if isinstance(one.default, bool) else 7
     if one.changes:
         assert getattr(asked.with_changes({name: value}), name) == value

@@ -29,6 +29,7 @@ RUN_BY = {  # pages with a test of their own, which runs their blocks in order
     "crawlee.md": "test_crawlee.py",
     "export.md": "test_exports.py",
     "import.md": "test_import.py",
+    "javascript.md": "test_javascript.py",
     "library.md": "test_library_docs.py",
     "own-ordering.md": "test_docs.py",
     "plugins.md": "plugins.py",

@@ -12,12 +12,17 @@ import click
 
 from frontrank.cli.click_options import asked_in, given_of, number
 from frontrank.cli.screen import Output, output_options, progress
+from frontrank.errors import InputError
+from frontrank.frontiers.pace import GREEDY_PACE
 from frontrank.lab.lab_options import RunOptions
 from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
+    from frontrank.frontiers.politeness import Politeness
     from frontrank.lab.compare import Runs
     from frontrank.lab.repeats import Repeats
+    from frontrank.simulation.plan import Plan
+    from frontrank.web.web import Web
 
 FILES = (".html", ".htm", ".md", ".txt", ".tsv", ".xlsx", ".npy")  # a name that ends like this is not meant to be a directory
 
@@ -34,12 +39,16 @@ def run(web: str, asked: RunOptions, repeats: int | None = None) -> Runs | Repea
 
     named = [name for name in asked.policy or ("bfs", DEFAULT_ORDERING) if name != "all"]
     clocked = asked.in_flight is not None or asked.host_delay is not None or asked.latency is not None
+    if not clocked and (asked.within or asked.pace != GREEDY_PACE):
+        raise InputError("a pace needs a clock; give --host-delay, and --in-flight for how many requests at a time")
     in_flight = 1 if asked.in_flight is None else asked.in_flight
-    politeness = Politeness(delay_s=asked.host_delay or 0.0, in_flight=in_flight) if clocked else None
+    politeness = Politeness(delay_s=asked.host_delay or 0.0, in_flight=in_flight, pace=asked.pace) if clocked else None
     latency = 1.0 if asked.latency is None else asked.latency
     plan = Plan.of(named, Stop(asked.budget, asked.until), politeness, latency, asked.metric or asked.impact or "pagerank")
     with progress() as tell:
         loaded = load(web, progress=lambda text: tell(text, 0, 0)).by_impact(asked.impact)
+        if politeness is not None:
+            plan = replace(plan, politeness=paced(politeness, loaded, plan, asked.within))
         if "all" in asked.policy:
             plan = plan.adding(policy for policy in runnable(loaded) if policy.spec() not in named)
         command = shlex.join(["frontrank", *sys.argv[1:]])
@@ -48,6 +57,19 @@ def run(web: str, asked: RunOptions, repeats: int | None = None) -> Runs | Repea
         runs = run_plan(loaded, plan, asked.seeds, tell, source=web, command=command, jobs=asked.jobs)
         real = as_crawled(loaded, plan.stop)
         return runs if real is None else replace(runs, runs=(real, *runs.runs))
+
+
+def paced(politeness: Politeness, web: Web, plan: Plan, within_s: float) -> Politeness:
+    """The politeness with the pace that was asked for, which this web must be able to give."""
+    from dataclasses import replace
+
+    from frontrank.frontiers.pace import check_pace, chosen_pace
+
+    budget = 0 if plan.stop.budget is None else plan.stop.pages(web.pages)
+    pace = chosen_pace(politeness.pace, within_s, budget)
+    hosts = 1 if web.hosts is None else int(web.hosts.max()) + 1
+    check_pace(pace, hosts, politeness.delay_s, politeness.in_flight, plan.latency_s)
+    return replace(politeness, pace=pace)
 
 
 @click.command(name="simulate")

@@ -123,7 +123,8 @@ def _check_frontier(frontier: PoliteFrontier, arrays: dict[str, Array], pages: i
         require(array.dtype == own.dtype and array.ndim == 1, name)
     room = queue.hosts.size
     places = int(arrays["frontier_known_hosts"][0])
-    require(hosts <= places <= room and queue.counts.size == 6 and queue.politeness.size == 1, "hosts")
+    require(hosts <= places <= room and queue.politeness.size == 1, "hosts")
+    require(queue.counts.size == frontier.queue.counts.size and queue.pace.size == frontier.queue.pace.size, "counts")
     require(all(array.size >= room for array in queue[4:8]), "ready_items")
     require(min(queue.node.size, queue.mark.size, queue.host.size) >= pages, "node")
     require(queue.own.size == 0 or queue.own.size >= pages, "own")

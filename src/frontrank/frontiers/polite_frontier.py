@@ -11,6 +11,7 @@ import numpy as np
 from frontrank.frontiers import polite
 from frontrank.frontiers.due import Due
 from frontrank.frontiers.frontier import BEYOND, HOSTS, LEASED, Counts, key_of
+from frontrank.frontiers.pace import parse_pace
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels.jit import Array, Direct, by_size, lazy
 
@@ -22,6 +23,7 @@ class PoliteFrontier:
     def __init__(self, politeness: Politeness = FREE) -> None:
         p = politeness
         self.queue = polite.new(16, 1, p.delay_s, p.per_host, p.in_flight, p.host_budget)
+        self.queue = polite.kept_anew(self.queue, *parse_pace(p.pace))
         self.known_hosts = 0
         self.due = Due()
         self.returning = Due()  # revisits whose time has come, if they are taken apart from the rest
@@ -226,6 +228,8 @@ class PoliteFrontier:
             hosts[known:] = new
             queue.politeness[name] = new
         queue.counts[polite.IN_FLIGHT] = after.in_flight
+        if before.pace != after.pace:
+            self.queue = queue = polite.kept_anew(queue, *parse_pace(after.pace))
         by_size(polite.place_all, known)(queue, known)
 
     def next_at(self) -> float:
@@ -293,4 +297,7 @@ class PoliteFrontier:
         self.known_hosts = int(arrays["known_hosts"][0])
         self.due.restore(arrays)
         self.returning = Due()
-        self.queue = polite.Polite(**{name: arrays[name] for name in polite.Polite._fields})
+        queue = polite.Polite(**{name: arrays[name] for name in polite.Polite._fields})
+        self.queue = polite.with_heap(queue) if queue.pace[polite.MODE] else queue
+        if queue.pace[polite.MODE]:
+            by_size(polite.place_all, self.known_hosts)(self.queue, self.known_hosts)

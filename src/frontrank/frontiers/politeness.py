@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from frontrank.errors import InputError
+from frontrank.frontiers.pace import parse_pace
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,13 @@ class Politeness:
     backoff_most_s: float = 300.0
     lease_s: float = 3600.0  # a page taken and not settled by then waits again
     host_patience_s: float = 21_600.0  # a host that does not answer for so long is given up; 0: never
+    pace: str = "greedy"  # how fast the crawl goes: greedy, half, "5/s", or "5000 in 7200" (pages in seconds)
 
     def __post_init__(self) -> None:
+        parse_pace(self.pace)
         for f in fields(self):
+            if f.name == "pace":
+                continue
             value = getattr(self, f.name)
             whole = f.type in ("int", int)
             number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from frontrank.options import option, said_of
+from frontrank.frontiers.pace import GREEDY_PACE, wrong_pace
+from frontrank.options import TIME, option, said_of
 from frontrank.orderings import DEFAULT_ORDERING
 
 FORMS = "NAME or NAME:KEY=VALUE,..."
@@ -90,6 +91,12 @@ class RunOptions:
     in_flight: int | None = option(None, "Requests at a time, with a clock; default: one, without a clock.", metavar="N")
     host_delay: float | None = option(None, "Seconds between two requests to one host, with a clock.", metavar="S")
     latency: float | None = option(None, "Seconds a request takes, with a clock; default: 1.", metavar="S")
+    within: float = option(
+        0.0, "Have the pages of --budget within S seconds, or 30m, 2h, 1d, with a clock.", metavar="S", kind=TIME
+    )
+    pace: str = option(
+        GREEDY_PACE, "With a clock: greedy, 5/s, or half: at least half as fast as greedy.", metavar="PACE", wrong=wrong_pace
+    )
     impact: str | None = option(None, "What pages are worth to searchers.", choices=("views", "clicks"))
     metric: str | None = option(None, "What importance is: --impact if it is given, else pagerank.", metavar="M")
     jobs: int | None = option(None, "Orderings at a time; default: what cores and memory allow.", metavar="N", minimum=1)

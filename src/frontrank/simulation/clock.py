@@ -16,6 +16,7 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.frontiers import polite
+from frontrank.frontiers.pace import parse_pace
 from frontrank.frontiers.polite import PUTS, Polite, next_at, pop, settle
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array, kernel
@@ -120,6 +121,7 @@ class ClockedDriver(GraphDriver):
         self.queue = polite.new(
             web.pages, hosts, politeness.delay_s, politeness.per_host, politeness.in_flight, politeness.host_budget
         )
+        self.queue = polite.kept_anew(self.queue, *parse_pace(politeness.pace))
         if web.hosts is not None:
             self.queue.host[:] = web.hosts
         room = min(politeness.in_flight or web.pages, web.pages)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import frontrank
 from frontrank.errors import FrontrankError, InputError
+from frontrank.frontiers.pace import check_pace
 from frontrank.options import said_of
 
 AGENT = f"frontrank/{frontrank.__version__}"
@@ -107,3 +109,37 @@ def goal_policy(goal: str) -> str:
     from frontrank.specs import write
 
     return write("quality", {"scorer": f"topic:{goal_words(goal)}", "inherit": "max", "anchor": "1"})
+
+
+def check_stop(policy: str, until: str | None) -> None:
+    """Raise SpecError if there is no such ordering, or it cannot stop by this rule."""
+    from frontrank.orderings.registry import parse
+    from frontrank.simulation.plan import Stop
+
+    Stop(until=until).given_to(parse(policy))
+
+
+def stops(policy: str, until: str | None) -> bool:
+    """Whether an ordering can stop by this rule."""
+    try:
+        check_stop(policy, until)
+    except FrontrankError:
+        return False
+    return True
+
+
+def check_kept(pace: str, seeds: Sequence[str], delay_s: float) -> None:
+    """Raise InputError if the hosts of these seeds, each with www. and without, cannot give so many pages; of none: any may."""
+    from frontrank.pages.urls import host_of
+
+    if hosts := {host_of(url).removeprefix("www.") for url in seeds}:
+        check_pace(pace, 2 * len(hosts), delay_s)
+
+
+def check_addresses(politeness_by: str, proxy: str) -> None:
+    """Raise InputError if the addresses that politeness goes by are known to a proxy alone."""
+    if politeness_by == "ip" and proxy:
+        raise InputError(
+            f"--politeness-by ip needs the addresses of hosts, but the proxy {proxy} looks them up; "
+            f"crawl without --proxy, or group hosts by domain or by a file"
+        )

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from frontrank.errors import FrontrankError, InputError
+from frontrank.errors import InputError
 from frontrank.fetching.crawler import option_checks
+from frontrank.frontiers.pace import GREEDY_PACE, chosen_pace, wrong_pace
 from frontrank.options import SIZE, TIME, Option, options_of
 from frontrank.options import option as any_option
 from frontrank.orderings import DEFAULT_ORDERING
@@ -118,6 +119,22 @@ class Options:
         changes=False,
     )
     in_flight: int = option(16, POLITE, "Most requests in flight in total.", metavar="N", minimum=1, maximum=10_000)
+    pace: str = option(
+        GREEDY_PACE,
+        POLITE,
+        "greedy: every page that may go, at once. 5/s: five pages per second; while the crawl is ahead of that, a page goes "
+        "only if no better one waits for its host. half: as choosy, but at least half as fast as greedy.",
+        metavar="PACE",
+        wrong=wrong_pace,
+    )
+    within: float = option(
+        0.0,
+        POLITE,
+        "Have the pages of --budget within S seconds, or 30m, 2h, 1d, and be as choosy as that allows; time between runs does "
+        "not count. 0: no such wish.",
+        metavar="S",
+        kind=TIME,
+    )
     robots: bool = option(True, POLITE, "Obey robots.txt; --no-robots is for sites of your own.")
     contact: str = option(
         "",
@@ -246,12 +263,10 @@ class Options:
         if self.goal.strip() and self.policy == options()["policy"].default:
             object.__setattr__(self, "policy", option_checks.goal_policy(self.goal))
         object.__setattr__(self, "export", self.export and os.path.abspath(self.export))  # it may be resumed elsewhere
-        check_stop(self.policy, self.until)
-        if self.politeness_by == "ip" and self.proxy:
-            raise InputError(
-                f"--politeness-by ip needs the addresses of hosts, but the proxy {self.proxy} looks them up; "
-                f"crawl without --proxy, or group hosts by domain or by a file"
-            )
+        option_checks.check_stop(self.policy, self.until)
+        own_hosts = self.seeds if self.scope == self.politeness_by == "host" else ()
+        option_checks.check_kept(self.politeness.pace, own_hosts, self.delay)
+        option_checks.check_addresses(self.politeness_by, self.proxy)
 
     @property
     def agent(self) -> str:
@@ -271,6 +286,7 @@ class Options:
             # Nothing is out for longer than this, however a download ends: robots.txt may be asked for first.
             lease_s=4 * self.timeout + 3600.0,
             host_patience_s=self.give_up_after,
+            pace=chosen_pace(self.pace, self.within, self.budget),
         )
 
     @property
@@ -303,7 +319,7 @@ class Options:
                 f"this crawl was started with {' and '.join(missing)}, which is not stored with it; give it again, "
                 f"or continue without it: {missing[0]} ''"
             )
-        if "policy" in changed and "until" not in changed and not stops(changed["policy"], self.until):
+        if "policy" in changed and "until" not in changed and not option_checks.stops(changed["policy"], self.until):
             changed["until"] = None  # a rule of the ordering that is left
         new = replace(self, **changed)
         object.__setattr__(new, "policy", changed.get("policy", self.policy))  # even if it is the one that a goal replaces
@@ -330,20 +346,3 @@ def fixed_options(mark: str = "") -> str:
     """What no --resume changes, in a sentence; ``mark`` stands around flags."""
     flags = [f"{mark}{one.flag}{mark}" for one in options().values() if not one.changes and one.field != "seeds"]
     return f"seeds, {', '.join(flags[:-1])} and {flags[-1]}"
-
-
-def check_stop(policy: str, until: str | None) -> None:
-    """Raise SpecError if there is no such ordering, or it cannot stop by this rule."""
-    from frontrank.orderings.registry import parse
-    from frontrank.simulation.plan import Stop
-
-    Stop(until=until).given_to(parse(policy))
-
-
-def stops(policy: str, until: str | None) -> bool:
-    """Whether an ordering can stop by this rule."""
-    try:
-        check_stop(policy, until)
-    except FrontrankError:
-        return False
-    return True

@@ -28,10 +28,12 @@ from frontrank.errors import InputError, NotTrusted, StorageError, need
 from frontrank.exports.live import LiveExport, check_new
 from frontrank.fetching.counting import OUT_OF_REACH
 from frontrank.fetching.crawler.job import Job
-from frontrank.fetching.crawler.options import Options, stops
+from frontrank.fetching.crawler.option_checks import stops
+from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.scope import drop_out_of_reach
 from frontrank.fetching.crawler.summary import Summary, given_up_hosts, summarise
 from frontrank.fetching.end_reason import PATIENCE_S, EndReason
+from frontrank.frontiers.pace import pace_within
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import parse
 from frontrank.orderings.stored import stored_names
@@ -118,6 +120,21 @@ def new_job(options: Options, out: str | os.PathLike[str], *, truth: Value | Non
     return Job(crawl, options, warc, export)
 
 
+def _ask_again(crawl: Crawl) -> None:
+    """Hosts that were given up may be asked again."""
+    with crawl.together():
+        for host, _, until in crawl.inspect.history.resting(crawl.state.progress.now):
+            if until == math.inf:
+                crawl.control.block_until(host, crawl.inspect.clock())
+
+
+def _keep_pace(crawl: Crawl, options: Options) -> None:
+    """What is left of the pages in what is left of the time: the time between two runs does not count."""
+    left, pages = options.budget - crawl.inspect.fetched_count, options.budget
+    if options.within and 0 < left < pages:
+        crawl.control.set_politeness(replace(options.politeness, pace=pace_within(left, options.within * left / pages)))
+
+
 def reopen_job(
     out: str | os.PathLike[str],
     changes: Mapping[str, Any] | None = None,
@@ -145,15 +162,13 @@ def reopen_job(
             _retry_failed(crawl, retry_failed)
         if options.reach != before.reach:
             drop_out_of_reach(crawl, options)
+        _keep_pace(crawl, options)
         crawl.note("options", options.json())  # after the pages are dropped: a kill before that leaves the old options whole
         if not crawl.inspect.known:  # the first run ended before it had begun
             crawl.seed(options.seeds)
         elif not (crawl.inspect.fetched_count or crawl.inspect.revisits):  # whoever resumes has fixed what failed every page
             crawl.control.retry_failed(but=OUT_OF_REACH)
-        with crawl.together():
-            for host, _, until in crawl.inspect.history.resting(crawl.state.progress.now):
-                if until == math.inf:  # it was given up
-                    crawl.control.block_until(host, crawl.inspect.clock())
+        _ask_again(crawl)
         warc = Warc.resume(Path(out) / WARCS, _ends(crawl, Path(out) / WARCS)) if options.warc else None
     except BaseException:
         crawl.close()

@@ -26,6 +26,7 @@ A budget counts what was asked for, revisits too; a limit counts pages that are 
     hosts       which may be asked, and what each bears
     pages       what happens to a page
     turns       whose turn it is
+    pace        whether it goes at once, or a better page is waited for
     sharing     hosts that share one pace and one budget
     upcoming    what comes next, by key alone
 
@@ -37,6 +38,7 @@ from __future__ import annotations
 from frontrank.frontiers.polite.arrays import (
     IN_FLIGHT,
     KNOWN,
+    MODE,
     OUT,
     WAIT,
     Polite,
@@ -47,6 +49,7 @@ from frontrank.frontiers.polite.arrays import (
     with_own_keys,
 )
 from frontrank.frontiers.polite.hosts import bears, block, limit, may_go, next_at, place_all, rest
+from frontrank.frontiers.polite.pace import greedy_rate, kept_anew, with_heap
 from frontrank.frontiers.polite.pages import (
     PUTS,
     back,
@@ -67,6 +70,7 @@ from frontrank.frontiers.polite.upcoming import best
 __all__ = [
     "IN_FLIGHT",
     "KNOWN",
+    "MODE",
     "OUT",
     "PUTS",
     "WAIT",
@@ -77,8 +81,10 @@ __all__ = [
     "block",
     "discovered",
     "forget",
+    "greedy_rate",
     "grown",
     "join",
+    "kept_anew",
     "later",
     "limit",
     "may_go",
@@ -99,5 +105,6 @@ __all__ = [
     "take_queue",
     "take_queues",
     "waiting",
+    "with_heap",
     "with_own_keys",
 ]

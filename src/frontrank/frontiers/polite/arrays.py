@@ -29,7 +29,8 @@ HOST = np.dtype(
         ("blocked", "f8"),  # until when nothing is taken, whatever its delay says; -inf: never was
     ]
 )
-WAIT, KNOWN, OUT, READY, TIMED, IN_FLIGHT = 0, 1, 2, 3, 4, 5  # places in counts
+WAIT, KNOWN, OUT, READY, TIMED, IN_FLIGHT, RESTING = range(7)  # places in counts
+MODE, RATE, LEFT, SPAN, END, DUE, GAP, NOW, LAST, OUT_BEFORE, AREA, TAKEN, KNOWN_HOSTS = range(13)  # places in pace (see there)
 
 
 class Polite(NamedTuple):
@@ -41,18 +42,22 @@ class Polite(NamedTuple):
     ready_node: Array  # key and seq of the host's best page
     timer_items: Array
     timer_node: Array  # key is minus the time, as larger is sooner
-    counts: Array  # pages waiting, discovered, leased; hosts ready, timed; how many pages may be leased
+    counts: Array  # pages waiting, discovered, leased; hosts ready, timed; how many pages may be leased; hosts that rest
     politeness: Array  # one HOST record: what a new host begins with
     own: Array  # the ordering's keys of pages that have a priority; empty until one has
+    pace: Array
+    resting_items: Array  # hosts that have pages and may not be asked now; empty without a pace
+    resting_node: Array
 
 
 def new(pages: int, hosts: int = 1, delay_s: float = 0.0, concurrency: int = 0, in_flight: int = 0, budget: int = 0) -> Polite:
     """delay_s, concurrency and budget are every host's, until ``limit`` says otherwise; in_flight is for all together."""
     politeness = np.zeros(1, HOST)
     politeness[0] = (-1, 0, 0, 0, 0, 0, concurrency, budget, 0, 0, delay_s, -np.inf, -np.inf)
-    counts = np.zeros(6, np.int64)
+    counts = np.zeros(7, np.int64)
     counts[IN_FLIGHT] = in_flight
-    return Polite._make((*_page_arrays(pages), *_host_arrays(hosts, politeness), counts, politeness, np.zeros(0)))
+    free = (np.zeros(13), np.zeros(0, np.int32), np.zeros(0, NODE))
+    return Polite._make((*_page_arrays(pages), *_host_arrays(hosts, politeness), counts, politeness, np.zeros(0), *free))
 
 
 def _page_arrays(pages: int) -> tuple[Array, ...]:
@@ -78,6 +83,8 @@ def grown(queue: Polite, pages: int, hosts: int) -> Polite:
         timer_items=longer(queue.timer_items, hosts),
         timer_node=longer(queue.timer_node, hosts, beyond),
         own=longer(queue.own, pages) if queue.own.size else queue.own,
+        resting_items=longer(queue.resting_items, hosts) if queue.pace[MODE] else queue.resting_items,
+        resting_node=longer(queue.resting_node, hosts, beyond) if queue.pace[MODE] else queue.resting_node,
     )
 
 

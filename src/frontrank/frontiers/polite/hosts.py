@@ -7,6 +7,7 @@ import numpy as np
 from frontrank.frontiers.heap import enter, leave
 from frontrank.frontiers.pairing import wide
 from frontrank.frontiers.polite.arrays import IN_FLIGHT, OUT, READY, TIMED, Polite
+from frontrank.frontiers.polite.pace import free_at, rests, rests_no_more
 from frontrank.kernels.jit import Array, lean
 
 # Two indexed heaps: of those that are ready, and of those that are when their time has come
@@ -52,14 +53,27 @@ def _free_at(hosts: Array, host: int) -> float:
 @lean
 def place(queue: Polite, host: int) -> None:
     """Put a host where it now belongs."""
-    counts, free_at = queue.counts, _free_at(queue.hosts, host)
+    counts, at = queue.counts, _free_at(queue.hosts, host)
     if full(queue.hosts, host):
         unready(queue, host)
         _untimed(queue, host)
-    elif queue.ready_node[host]["pos"] >= 0 or free_at == -np.inf:
+    elif queue.ready_node[host]["pos"] >= 0 or at == -np.inf:
         _ready(queue, host)
     else:
-        counts[TIMED] = enter(queue.timer_items, queue.timer_node, counts[TIMED], host, -free_at, host)
+        counts[TIMED] = enter(queue.timer_items, queue.timer_node, counts[TIMED], host, -at, host)
+    if queue.resting_items.size > 0:
+        _place_resting(queue, host)
+
+
+@lean
+def _place_resting(queue: Polite, host: int) -> None:
+    """With a pace: a host that has pages and is not ready rests, unless all that it may give is taken."""
+    mine = queue.hosts[host]
+    given = (mine["budget"] > 0 and mine["taken"] >= mine["budget"]) or (mine["limit"] > 0 and mine["done"] >= mine["limit"])
+    if mine["top"] < 0 or queue.ready_node[host]["pos"] >= 0 or given:
+        rests_no_more(queue, host)
+    else:
+        rests(queue, host)
 
 
 @lean
@@ -85,6 +99,8 @@ def wake(queue: Polite, now: float) -> None:
         host = wide(queue.timer_items[0])
         _untimed(queue, host)
         _ready(queue, host)
+        if queue.resting_items.size > 0:
+            rests_no_more(queue, host)
 
 
 @lean
@@ -117,12 +133,12 @@ def may_go(queue: Polite, host: int, now: float) -> bool:
 
 @lean
 def next_at(queue: Polite) -> float:
-    """When a page may next go: -inf is now, +inf is never by time alone."""
+    """When a page may next go: -inf is now, +inf is never by time alone. A crawl ahead of its pace waits for a better page."""
     counts = queue.counts
     if all_out(counts):
         return np.inf
     if counts[READY] > 0:
-        return -np.inf
+        return free_at(queue)
     if counts[TIMED] > 0:
         return _free_at(queue.hosts, wide(queue.timer_items[0]))
     return np.inf

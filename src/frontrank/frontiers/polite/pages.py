@@ -6,8 +6,9 @@ import numpy as np
 
 from frontrank.frontiers.frontier import ABSENT, BEYOND, FORGOTTEN, GONE, LATER, LEASED, WAITING
 from frontrank.frontiers.pairing import cut, joined, wide, with_page, without
-from frontrank.frontiers.polite.arrays import KNOWN, OUT, WAIT, Polite
+from frontrank.frontiers.polite.arrays import KNOWN, KNOWN_HOSTS, MODE, OUT, WAIT, Polite
 from frontrank.frontiers.polite.hosts import hold, place
+from frontrank.frontiers.polite.pace import go_on
 from frontrank.kernels.jit import Array, Kernel, lean
 
 
@@ -39,6 +40,8 @@ def wait(queue: Polite, page: int) -> None:
     node[page]["child"] = -1
     queue.mark[page] = WAITING
     queue.counts[WAIT] += 1
+    if hosts[host]["top"] < 0 and hosts[host]["taken"] + hosts[host]["done"] + hosts[host]["later"] == 0:
+        queue.pace[KNOWN_HOSTS] += 1.0
     hosts[host]["waiting"] += 1
     hosts[host]["top"] = with_page(node, wide(hosts[host]["top"]), page)
     if hosts[host]["top"] == page:
@@ -168,6 +171,8 @@ def take(queue: Polite, page: int, now: float) -> None:
     if hosts[host]["delay"] > 0:
         hold(queue, host, now + hosts[host]["delay"])
     place(queue, host)
+    if queue.pace[MODE] != 0.0:
+        go_on(queue, now)
 
 
 @lean

@@ -5,19 +5,25 @@ from __future__ import annotations
 from frontrank.frontiers.pairing import wide
 from frontrank.frontiers.polite.arrays import READY, Polite
 from frontrank.frontiers.polite.hosts import all_out, full, place, unready, wake
+from frontrank.frontiers.polite.pace import held_back
 from frontrank.frontiers.polite.pages import take
 from frontrank.kernels.jit import Array, lean
 
 
 @lean
 def pop(queue: Polite, now: float) -> int:
-    """Lease the best waiting page of a host that may be asked now; -1 if there is none."""
+    """Lease the best waiting page of a host that may be asked now; -1 if there is none, or a better one is waited for."""
     counts = queue.counts
     if all_out(counts):
         return -1
     wake(queue, now)
-    if counts[READY] == 0:
+    if counts[READY] == 0 or held_back(queue, now):
         return -1
+    return _best(queue, now)
+
+
+@lean
+def _best(queue: Polite, now: float) -> int:
     page = wide(queue.hosts[queue.ready_items[0]]["top"])
     take(queue, page, now)
     return page
@@ -36,14 +42,12 @@ def pop_some(queue: Polite, now: float, pages: Array) -> int:
 
 @lean
 def pop_above(queue: Polite, now: float, lowest: float, pages: Array) -> int:
-    """The same for pages whose key is at least this one."""
+    """The same for pages whose key is at least this one, whatever the pace."""
     wake(queue, now)
     for i in range(pages.size):
-        if queue.counts[READY] == 0 or queue.ready_node[queue.ready_items[0]]["key"] < lowest:
+        if all_out(queue.counts) or queue.counts[READY] == 0 or queue.ready_node[queue.ready_items[0]]["key"] < lowest:
             return i
-        pages[i] = pop(queue, now)
-        if pages[i] < 0:
-            return i
+        pages[i] = _best(queue, now)
     return int(pages.size)
 
 
@@ -55,7 +59,7 @@ def take_queues(queue: Polite, now: float, max_hosts: int, each: int, pages: Arr
     """
     counts, hosts, at, given, seen = queue.counts, queue.hosts, 0, 0, 0
     wake(queue, now)
-    while counts[READY] > 0 and (max_hosts == 0 or given < max_hosts) and at < pages.size:
+    while counts[READY] > 0 and (max_hosts == 0 or given < max_hosts) and at < pages.size and not held_back(queue, now):
         host = wide(queue.ready_items[0])
         begin = at
         if each == 0 or hosts[host]["leased"] < each:
