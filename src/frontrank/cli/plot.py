@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import click
 
+from frontrank.cli.screen import show_json
+
 
 @click.command(name="plot")
 @click.argument("runs")
 @click.argument("picture")
-def command(runs: str, picture: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the names of the curves as JSON.")
+def command(runs: str, picture: str, as_json: bool) -> None:
     """Draw the curves of RUNS, which simulate --out wrote, as PICTURE: .svg, .png or .pdf.
 
     \b
@@ -19,5 +22,9 @@ def command(runs: str, picture: str) -> None:
     from frontrank.lab.plot import check_picture_target, plot, read_curves
 
     check_picture_target(picture)
-    plot(read_curves(runs), picture)
-    print(f"picture: {picture}")
+    curves = read_curves(runs)
+    plot(curves, picture)
+    if as_json:
+        show_json({"picture": picture, "curves": list(curves)})
+    else:
+        print(f"picture: {picture}")
