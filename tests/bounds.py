@@ -49,7 +49,7 @@ TESTS = {  # the file (test_*.py): modules whose kernels it runs
     "sources_bvgraph": ["sources/bitstream", "sources/bvgraph", "sources/bvgraph_stream"],
     "sources_edges": ["sources/edge_lines", "sources/edge_numbers"],
     "loading": [
-        *("sources/edge_urls", "sources/names", "sources/spilled", "sources/url_files"),
+        *("sources/edge_urls", "sources/names", "sources/spilled"),
         "web/strings",
     ],
     "common_crawl": ["sources/common_crawl"],

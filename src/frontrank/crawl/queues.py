@@ -292,10 +292,15 @@ class Queues:
         return pages
 
     @locked
-    def pages_containing(self, text: str, queue: str | None, first: int, stop: int, ignore_case: bool) -> Array:
+    def pages_containing(
+        self, text: str, queue: str | None = None, first: int = 0, stop: int | None = None, *, ignore_case: bool = False
+    ) -> Array:
         """As ``pages``, of those whose URL contains a text; ``ignore_case``: A to Z and a to z are the same."""
+        validation.text(text, "a text that URLs contain")
         pages = self.pages(queue, first, stop)
-        return pages[np.isin(pages, self.state.log.find_pages(text, first, stop, ignore_case))] if pages.size else pages
+        if not pages.size:
+            return pages
+        return pages[np.isin(pages, self.state.log.find_pages(text, int(pages[0]), int(pages[-1]) + 1, ignore_case))]
 
     @locked
     def count(self, pages: Sequence[int]) -> int:

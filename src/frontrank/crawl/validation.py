@@ -123,8 +123,8 @@ def share(value: Any, what: str) -> float:
 
 def metadata(values: Any) -> Mapping[str, Any]:
     """What is stored with a page as JSON."""
-    if values == {}:  # nearly always
-        return {}
+    if isinstance(values, dict) and not values:  # nearly always
+        return values
     with suppress(TypeError, ValueError, RecursionError):
         if isinstance(values, Mapping) and all(isinstance(name, str) for name in values):
             json.dumps(dict(values), allow_nan=False)

@@ -221,7 +221,7 @@ class FrontierService:
         """
         then, queue = min(first + LOOKED_AT, stop), asked.key or None
         if asked.filter.strip():
-            there = crawl.queues.pages_containing(asked.filter, queue, first, then, asked.ignoreCase)
+            there = crawl.queues.pages_containing(asked.filter, queue, first, then, ignore_case=asked.ignoreCase)
         else:
             there = crawl.queues.pages(queue, first, then)
         found = there[: at_once + 1].tolist()

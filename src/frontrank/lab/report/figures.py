@@ -131,6 +131,7 @@ def draw(figure: Figure, width: float = 9.0, height: float = 4.2, legend: bool =
 
 
 def _lines(axes: Any, figure: Figure) -> None:
+    need("matplotlib")
     from matplotlib.ticker import PercentFormatter
 
     for at, one in sorted(enumerate(figure.series), key=lambda one: not one[1].quiet):
