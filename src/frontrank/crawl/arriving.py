@@ -44,7 +44,7 @@ class Content(NamedTuple):
             validation.where(self.where),
             self.scores,
             None if self.again_at is None else float(self.again_at),
-            validation.metadata(self.metadata),
+            self.metadata,
         )
 
 

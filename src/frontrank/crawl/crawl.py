@@ -212,9 +212,7 @@ class Crawl:
         with self.state.lock:  # not while a scorer judges
             number = leased_page(self.state, page)
             targets, words = (None, None) if links is None else targets_of(self.state, links, anchors)
-            content = Content(
-                title, text, impact, status, where, scores, again_at, {} if metadata is None else metadata
-            ).checked()
+            content = Content(title, text, impact, status, where, scores, again_at, validation.metadata(metadata)).checked()
             at = self._recorder.tick(now)
             if not any_state:
                 self._recorder.check_leased(number)

@@ -122,9 +122,9 @@ def share(value: Any, what: str) -> float:
 
 
 def metadata(values: Any) -> Mapping[str, Any]:
-    """What is stored with a page as JSON."""
-    if isinstance(values, dict) and not values:  # nearly always
-        return values
+    """What is stored with a page as JSON; None: nothing."""
+    if values is None:  # nearly always
+        return {}
     with suppress(TypeError, ValueError, RecursionError):
         if isinstance(values, Mapping) and all(isinstance(name, str) for name in values):
             json.dumps(dict(values), allow_nan=False)
