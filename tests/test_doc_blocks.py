@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 import frontrank as fr
 from frontrank.cli import command
+from frontrank.lab.measures import REGISTRY
 from frontrank.pages.warc_writer import Warc
 from frontrank.sources import save
 from tests.conftest import ROOT
@@ -107,6 +108,16 @@ def test_titles_say_what_a_block_needs() -> None:
     assert len(LINES) > 15
 
 
+@pytest.fixture
+def own_measures() -> Iterator[None]:
+    """A page registers a measure of its own."""
+    before = dict(REGISTRY)
+    yield
+    REGISTRY.clear()
+    REGISTRY.update(before)
+
+
+@pytest.mark.usefixtures("own_measures")
 @pytest.mark.parametrize("page", ["measures.md", "revisits.md", "web.md", "sources.md"])
 def test_python_of_the_docs_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

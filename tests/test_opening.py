@@ -67,6 +67,7 @@ LIVE: dict[str, Callable[[Path], list[Any]]] = {  # commands that need the order
     "ask": lambda it: [it, _file(it, "queries.tsv", "solar energy\t2\n")],
     "impact": lambda it: [it, _file(it, "impact.csv", f"url,clicks\n{URL},2\n")],
     "crawl": lambda it: ["--resume", it, "-q"],
+    "export": lambda it: [it, it.parent / "pages.jsonl", "--text", "none"],
 }
 WEBS: dict[str, Callable[[Path], list[Any]]] = {  # commands that take its pages as a web, whatever its ordering was
     "trace": lambda it: [it],
@@ -79,7 +80,7 @@ WEBS: dict[str, Callable[[Path], list[Any]]] = {  # commands that take its pages
     "convert": lambda it: [it, it.parent / "made.web"],
 }
 APART = {"serve", "report", "web", "leaderboard"}  # tested below; the last reads webs as simulate does, and takes minutes
-NEVER = {"demo", "orderings", "plugins", "fetch", "reproduce", "import"}  # open no directory of somebody else
+NEVER = {"demo", "orderings", "plot", "plugins", "fetch", "reproduce", "import"}  # open no directory of somebody else
 
 
 def _file(beside: Path, name: str, text: str) -> Path:

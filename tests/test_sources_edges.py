@@ -154,7 +154,7 @@ def test_a_quoted_url_may_hold_a_comma(tmp_path: Path) -> None:
         ("-1 2\n", "line 1: '-1 2': a page number is negative"),
         ("0 1\n2 9223372036854775808\n", "line 2: .*larger than 9223372036854775807"),
         ("0 99999999999999999999999\n", "line 1: .*larger than"),
-        ("alpha beta\ngamma delta\n", "line 1: 'alpha beta': neither page numbers nor URLs"),
+        ("alpha beta\ngamma delta\n", "line 2: 'gamma delta': neither page numbers nor URLs"),
         ("src dst\n", "line 1: 'src dst': neither page numbers nor URLs"),
         ("http://a/\thttp://b/\nhttp://a/\n", "line 2: 'http://a/': only one column"),
         ("http://a/\thttp://b/\n\nhttp://a/\tb\n", "line 3: 'b' is not a URL"),

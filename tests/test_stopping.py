@@ -281,7 +281,7 @@ def test_a_command_that_waits_ends(at: int, name: str, folder: Path) -> None:
 def test_every_command_is_stopped_somewhere() -> None:
     """What is not here has tests of its own, or is over before a person can stop it."""
     elsewhere = {"crawl", "fetch"}
-    at_once = {"boost", "limit", "block", "pause", "resume", "ask", "impact", "orderings", "plugins"}
+    at_once = {"boost", "limit", "block", "pause", "resume", "ask", "impact", "orderings", "plot", "plugins"}
     assert {*stopped.WORKING, *stopped.WAITING, *elsewhere, *at_once} == set(COMMANDS)
 
 

@@ -121,7 +121,7 @@ class TestEveryLineFits:
         lines = seen("recommend", columns=columns).plain.replace("\r", "").split("\n")
         advice = [line for line in lines if not line.startswith("  try ")]
         assert max(map(len, advice)) <= columns and len(lines) > len(advice)
-        assert "take rankmass with --until coverage=0.9 why the only one with a lower bound" in " ".join(
+        assert "take rankmass with --until coverage=0.9 why the only one that knows a lower bound" in " ".join(
             "".join(advice).split()
         )
 
