@@ -78,7 +78,7 @@ class RandomWalk(Ranker):
         jump = np.broadcast_to(base, view.known)
         along = self._walker(view, self._chosen(view)).along_links(scores)
         virtual = scores - along - jump
-        virtual[virtual < ROUNDING * scores] = 0.0
+        virtual[np.abs(virtual) < ROUNDING * scores] = 0.0  # parts add up to the score
         return {"links": along, "virtual edges": virtual, "jump": jump}
 
     def givers(self, view: CrawlView, scores: Array, page: int) -> tuple[Array, Array]:
