@@ -123,7 +123,7 @@ proto: .venv/tested-with
 .venv/installed: pyproject.toml | .venv/bin/python
 	@echo "Installing frontrank with its extras crawl and report into .venv: numpy,"
 	@echo "numba, lxml, matplotlib and what they need, from PyPI. About 110 MB to download,"
-	@echo "440 MB on disk; a minute or two."
+	@echo "460 MB on disk; a minute or two."
 	@$(PIP) install -e ".[crawl,report]" || $(NO_PIP)
 	@touch $@
 
