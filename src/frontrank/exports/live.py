@@ -24,7 +24,7 @@ from frontrank.exports.options import ExportOptions
 from frontrank.exports.reader import PageReader, RowBuilder, content_of
 from frontrank.exports.records import unpack
 from frontrank.pages import html
-from frontrank.system.files import check_target, private
+from frontrank.system.files import append_whole, check_target, private
 
 OPTIONS = ExportOptions()
 COLUMNS = chosen_columns((), OPTIONS.text)
@@ -134,16 +134,12 @@ class LiveExport:
         return Content(found.text, found.language or None, digest_of(found.text))
 
     def _append(self, row: PageRow) -> None:
-        """Write a row or nothing: what a full disk took of it is cut off again."""
-        left = memoryview(line_of(row, COLUMNS))
-        size = len(left)
+        line = line_of(row, COLUMNS)
         try:
-            while left:
-                left = left[os.write(self._file, left) :]
+            append_whole(self._file, line, self._end)
         except OSError as error:
-            os.ftruncate(self._file, self._end)
             raise self._refusal(error) from None
-        self._end += size
+        self._end += len(line)
 
     def _refusal(self, error: OSError) -> StorageError:
         return StorageError(f"{self.path}: cannot be written ({error.strerror or error}); make room, then resume the crawl")

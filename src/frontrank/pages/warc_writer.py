@@ -19,6 +19,7 @@ from typing import Unpack
 
 from frontrank.errors import InputError, SourceError
 from frontrank.pages.warc_records import GZIP, Details, Header, RecordFields, date_of, new_id, pack_record, records
+from frontrank.system.files import append_whole
 from frontrank.system.portable import sync
 
 Where = tuple[str, int, int]  # file name, offset and length of a record
@@ -150,14 +151,9 @@ class Warc:
         self.number += 1
 
     def _append(self, data: bytes) -> None:
-        """Write all of it or nothing: what a full disk took of a record is cut off again."""
-        left = memoryview(data)
         try:
-            while left:
-                left = left[os.write(self._file, left) :]
+            append_whole(self._file, data, self.end)
         except OSError as error:
-            os.ftruncate(self._file, self.end)
-            os.lseek(self._file, self.end, os.SEEK_SET)
             raise self._write_error(error, self.name) from None
         self.end += len(data)
 

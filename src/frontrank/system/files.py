@@ -71,6 +71,18 @@ def private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CLOEXEC, PRIVATE)
 
 
+def append_whole(file: int, data: bytes, end: int) -> None:
+    """Append all of this to an open file that ends there, or nothing: what a full disk took of it is cut off again."""
+    left = memoryview(data)
+    try:
+        while left:
+            left = left[os.write(file, left) :]
+    except OSError:
+        os.ftruncate(file, end)
+        os.lseek(file, end, os.SEEK_SET)
+        raise
+
+
 def digest(path: Where, spans: Iterable[tuple[int, int]] | None = None) -> str:
     """CRC-32 of a file, or of these parts of it (offset and length), as eight hexadecimal digits: 4 GB/s, no copy."""
     found = 0
